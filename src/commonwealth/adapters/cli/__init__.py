@@ -1,0 +1,56 @@
+"""The command line: a tree of click commands, each loaded only when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonwealth.adapters.cli.frame import LazyGroup, run_group
+
+TREE = {
+    "Write": {
+        "remember": ("writing", "Record a fact as a new note."),
+        "decide": ("writing", "Record a decision as a new note."),
+        "update": ("writing", "Correct or extend a note."),
+        "import": ("importing", "Make notes of a folder of markdown files."),
+    },
+    "Find": {
+        "search": ("finding", "List the notes that match a query, best first."),
+        "recall": ("finding", "Print what the brain knows about a subject, ready to read."),
+        "read": ("finding", "Show one note with its links and history."),
+        "brief": ("finding", "Show what a new session here would be told, and why."),
+    },
+    "Share": {
+        "sync": ("moving", "Exchange commits with the team's remote."),
+        "status": ("moving", "Show what is unsynced, staged or in conflict."),
+    },
+    "Set up": {
+        "init": ("setup", "Make a brain."),
+        "join": ("setup", "Clone a team's brain."),
+        "rules": ("rules", "Say which repository or folder uses which brain."),
+        "whoami": ("upkeep", "Show who you are, and which brain is used here."),
+        "plugin": ("plugin", "Connect a coding tool with your brains."),
+        "demo": ("demo", "Watch three teammates share facts, in a temporary folder."),
+    },
+    "Look after": {
+        "doctor": ("upkeep", "Check that everything works, and say what to do where it does not."),
+        "rebuild-index": ("upkeep", "Make the search index anew from the files."),
+    },
+    "For coding tools": {
+        "mcp": ("hosts", "Serve a brain to a coding tool over MCP."),
+        "hook": ("hosts", "Answer a lifecycle event of a coding tool."),
+    },
+}
+"""Heading of the help, command, and the module of this package that holds it with its one-line summary."""
+
+
+root = LazyGroup(
+    "brain",
+    package=__name__,
+    tree=TREE,
+    help="The memory of an engineering team, kept as notes in a git repository that the team owns.",
+)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code. Raises BrainError, which the process's entry shows."""
+    return run_group(root, arguments)

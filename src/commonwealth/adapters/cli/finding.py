@@ -1,0 +1,97 @@
+"""`brain search`, `recall`, `read` and `brief`: what people and tools look up."""
+
+from __future__ import annotations
+
+import click
+
+from commonwealth import config, timeline
+from commonwealth.adapters import show, wire
+from commonwealth.adapters.cli import filters
+from commonwealth.adapters.cli.call import Call, with_call
+from commonwealth.adapters.cli.frame import command
+from commonwealth.flows import brief, recall
+
+budget_option = click.option(
+    "--budget", type=click.IntRange(min=50), metavar="TOKENS", help="The most that the text may take."
+)
+
+
+@command(
+    "search",
+    'brain search "retry after 409" --repository acme/shop --type gotcha',
+    "brain search deadlock --json | jq -r '.results[].id'",
+)
+@click.argument("query", nargs=-1)
+@filters.filter_options
+@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="The most to list.")
+@with_call
+def search_command(call: Call, query: tuple[str, ...], **values: object) -> int:
+    """List the notes that match a query, best first.
+
+    Only what is true now is listed: --include-superseded and --valid-at look further. A filter that is given
+    twice takes either value. Without a query the newest notes are listed.
+    """
+    brain = call.brain()
+    result = recall.search(brain, filters.query(" ".join(query), values, brain, timeline.now()))
+    if call.screen.as_json:
+        call.screen.document(wire.search_json(result))
+    else:
+        show.results(call.screen, result)
+    return 0
+
+
+@command("recall", 'brain recall "how do retries work" --budget 800')
+@click.argument("query", nargs=-1, required=True)
+@filters.filter_options
+@budget_option
+@with_call
+def recall_command(call: Call, query: tuple[str, ...], budget: int | None, **values: object) -> int:
+    """Print what the brain knows about a subject, ready to read for a person or a model.
+
+    Notes are quoted as data between two marked lines, and the text stays within the budget.
+    """
+    brain, now = call.brain(), timeline.now()
+    tokens = budget or config.load_user_config().start_tokens
+    text = " ".join(query)
+    found = recall.recall(brain, text, budget=tokens, now=now, filters=filters.query(text, values, brain, now))
+    return show_brief(call, found)
+
+
+@command("read", "brain read 2026-06-02-http-409")
+@click.argument("note_id", metavar="ID")
+@with_call
+def read_command(call: Call, note_id: str) -> int:
+    """Show one note with its links and history.
+
+    The links are its own and those of other notes to it; the history is its versions. An id may be shortened
+    as long as only one note begins with it.
+    """
+    reading = recall.read(call.brain(), note_id)
+    if call.screen.as_json:
+        call.screen.document(wire.reading_json(reading))
+    else:
+        show.reading(call.screen, reading)
+    return 0
+
+
+@command("brief", "brain brief", "brain brief --json | jq '.left'")
+@budget_option
+@with_call
+def brief_command(call: Call, budget: int | None) -> int:
+    """Show what a new session here would be told, and why.
+
+    Stdout is exactly the text that a coding tool gets. Beside it, on stderr, stands why each note was taken or
+    left.
+    """
+    tokens = budget or config.load_user_config().start_tokens
+    found = brief.session_start(call.brain(), now=timeline.now(), budget=tokens)
+    return show_brief(call, found, reasons=True)
+
+
+def show_brief(call: Call, found: brief.Brief, *, reasons: bool = False) -> int:
+    """Print a brief: its document, or exactly its text; `reasons` go beside it, on stderr."""
+    if call.screen.as_json:
+        call.screen.document(wire.brief_json(found))
+    else:
+        show.brief(call.screen, found, reasons=reasons)
+    return 0

@@ -1,0 +1,46 @@
+"""`brain sync` and `status`: commits go out and come in."""
+
+from __future__ import annotations
+
+import click
+
+from commonwealth.adapters import show
+from commonwealth.adapters.cli import documents
+from commonwealth.adapters.cli.call import Call, with_call
+from commonwealth.adapters.cli.frame import command
+from commonwealth.flows import syncing, upkeep
+
+
+@command("sync", "brain sync", "brain sync --timeout 60 --json")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the remote may take.",
+)
+@click.option("--accept-deletions", is_flag=True, help="Commit many deletions by hand at once.")
+@with_call
+def sync_command(call: Call, timeout: float, accept_deletions: bool) -> int:
+    """Exchange commits with the team's remote.
+
+    What was edited by hand is committed, what teammates shared is taken in, and what is yours is shared.
+    Nothing is overwritten: two versions that cannot both stand are kept and listed as a conflict.
+    """
+    brain = call.brain()
+    with call.screen.working(f"Syncing {brain.name}"):
+        receipt = syncing.sync(brain, timeout=timeout, accept_deletions=accept_deletions)
+    return call.answer(receipt)
+
+
+@command("status", "brain status")
+@with_call
+def status_command(call: Call) -> int:
+    """Show what is unsynced, staged or in conflict, and which files have problems."""
+    found = upkeep.status(call.brain())
+    if call.screen.as_json:
+        call.screen.document(documents.status(found))
+    else:
+        show.status(call.screen, found)
+    return 0

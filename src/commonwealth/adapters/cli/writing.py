@@ -1,0 +1,118 @@
+"""`brain remember`, `decide` and `update`: what people and tools write."""
+
+from __future__ import annotations
+
+import click
+
+from commonwealth import timeline
+from commonwealth.adapters.cli import fields, written
+from commonwealth.adapters.cli.body import read_body
+from commonwealth.adapters.cli.call import Call, with_call
+from commonwealth.adapters.cli.frame import command
+from commonwealth.adapters.cli.options import Given
+from commonwealth.errors import Usage
+from commonwealth.flows.identity import Session
+from commonwealth.flows.remember import remember
+from commonwealth.flows.update import SectionEdit, update
+
+idempotency_option = click.option(
+    "--idempotency-key", metavar="KEY", help="Writing again with the same key changes nothing."
+)
+
+
+@command(
+    "remember",
+    'brain remember "HTTP 409 means the payment already succeeded" --type gotcha --tag http-409 \\\n'
+    '      --file src/payments/RetryPolicy.ts -m "Retrying can duplicate downstream processing."',
+    'git log -1 --format=%b | brain remember "The nightly job needs the old schema"',
+)
+@click.argument("title")
+@fields.body_options
+@fields.note_options
+@fields.provenance_options
+@idempotency_option
+@with_call
+def remember_command(call: Call, title: str, body: str | None, body_file: str | None, **values: object) -> int:
+    """Record a fact as a new note.
+
+    The title says the fact in one sentence. The body comes from -m, from --body-file, or from a pipe.
+    The answer says what happened to the note: committed, staged for review, refused, or unchanged.
+    """
+    text = read_body(body, body_file, call.folder, call.screen)
+    brain = call.brain()
+    draft = fields.draft(title, text, values)
+    receipt = remember(brain, draft, session=Session(), now=timeline.now())
+    return written.answer(call, receipt, brain)
+
+
+@command(
+    "decide",
+    'brain decide "JWT over server sessions" --decider Alice --decider Bob --body-file decision.md',
+)
+@click.argument("title")
+@fields.body_options
+@fields.note_options
+@fields.decider_option
+@fields.provenance_options
+@idempotency_option
+@with_call
+def decide_command(call: Call, title: str, body: str | None, body_file: str | None, **values: object) -> int:
+    """Record a decision as a new note.
+
+    A decision's body has the sections Context, Decision, Rejected and Consequences.
+    """
+    text = read_body(body, body_file, call.folder, call.screen)
+    brain = call.brain()
+    draft = fields.draft(title, text, values, kind="decision")
+    receipt = remember(brain, draft, session=Session(), now=timeline.now())
+    return written.answer(call, receipt, brain)
+
+
+@command(
+    "update",
+    "brain update 2026-06-02-http-409 --status confirmed --confidence high",
+    'brain update 2026-06-02-http-409 --section Consequences --append "The worker retries no more."',
+)
+@click.argument("note_id", metavar="ID")
+@click.option("--title", metavar="TEXT", help="A new title; the id stays.")
+@fields.body_options
+@fields.note_options
+@fields.decider_option
+@fields.provenance_options
+@click.option("--section", metavar="HEADING", help="Change only this section of the body.")
+@click.option("--append", metavar="TEXT", help="Text to put at the section's end.")
+@click.option("--replace", metavar="TEXT", help="Text to put in the section's place.")
+@click.option("--clear", multiple=True, type=click.Choice(fields.CLEARABLE), help="A field to empty. May be repeated.")
+@with_call
+def update_command(
+    call: Call,
+    note_id: str,
+    body: str | None,
+    body_file: str | None,
+    clear: tuple[str, ...],
+    **values: object,
+) -> int:
+    """Correct or extend a note: the fields that are given change, everything else stays as it is.
+
+    A list that is given takes the place of the old one. -m and --body-file replace the whole body; standard
+    input is read only for --body-file -.
+    """
+    section = _section(Given(values))
+    text = read_body(body, body_file, call.folder, call.screen) if body or body_file else body
+    changes = fields.changes(values, clear)
+    brain = call.brain()
+    receipt = update(brain, note_id, changes, section=section, body=text, session=Session(), now=timeline.now())
+    return written.answer(call, receipt, brain)
+
+
+def _section(given: Given) -> SectionEdit | None:
+    heading, append, replace = given.text("section"), given.text("append"), given.text("replace")
+    texts = [text for text in (append, replace) if text is not None]
+    if heading is None and not texts:
+        return None
+    if heading is None or len(texts) != 1:
+        raise Usage(
+            "A section edit takes `--section` and one of `--append` and `--replace`.",
+            hint='For example: brain update ID --section Consequences --append "…"',
+        )
+    return SectionEdit(heading, append=append, replace=replace)

@@ -1,0 +1,261 @@
+"""Every event of every host: read its JSON, answer with its JSON or with nothing, exit 0 in time.
+
+A session's start waits for a bounded sync and is told what the team knows. The other events only leave a
+worker behind and say nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from commonwealth import config, timeline
+from commonwealth.adapters import detach, worker
+from commonwealth.config import Rule
+from commonwealth.errors import BrainError, Damaged, Refused
+from commonwealth.flows import brains
+from commonwealth.hosts import claude, codex, hook
+from commonwealth.hosts.hook import HookCall, Host
+from commonwealth.safetext import one_line
+
+HOSTS = {host.name: host for host in (claude.HOST, codex.HOST)}
+SYNC_LIMIT = 5.0
+"""Seconds that a session's start waits for sync at most, whatever the user's config says."""
+
+WALL = 6.0
+"""Seconds after which a session starts without us."""
+
+_STDIN_LIMIT = 16 << 20
+_LOG_LIMIT = 1 << 20
+_QUIET = 60
+"""Seconds between the rounds of turns that follow each other quickly."""
+
+_RESOLVING = 30
+
+
+@dataclass(slots=True)
+class Entry:
+    """One line of the log: what a hook did, without anything that a person or a note said."""
+
+    event: str
+    host: str
+    session: str | None = None
+    outcome: str = ""
+    notes: int = 0
+    reason: str | None = None
+
+
+def main(arguments: list[str]) -> int:
+    """`brain hook EVENT --host HOST`. Always 0: a session goes on whatever happens here."""
+    host = HOSTS.get(_host(arguments))
+    event = next((word for word in arguments if not word.startswith("-")), "")
+    handler = _HANDLERS.get(event)
+    if os.environ.get("COMMONWEALTH_DISABLE") == "1" or host is None or handler is None:
+        return 0
+    started = time.monotonic()
+    call = hook.parse(host, event, _stdin(), os.environ)
+    if call is None:
+        _log(Entry(event, host.name, outcome="ignored", reason="no JSON object on stdin"), started)
+    elif not call.again:
+        handler(host, call, started)
+    return 0
+
+
+def _host(arguments: list[str]) -> str:
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if word == "--host":
+            return following
+        if word.startswith("--host="):
+            return word.removeprefix("--host=")
+    return ""
+
+
+def _stdin() -> bytes:
+    try:
+        return sys.stdin.buffer.read(_STDIN_LIMIT) if sys.stdin else b""
+    except OSError:
+        return b""
+
+
+# A session starts
+
+
+def _start(host: Host, call: HookCall, started: float) -> None:
+    entry = Entry(call.event, host.name, call.session)
+
+    def answer() -> bytes:
+        return _logged(lambda: _start_text(host, call, entry), entry, started).encode()
+
+    text = (detach.answer_within(answer, WALL) if detach.FORKS else answer()).decode()
+    if text:
+        sys.stdout.write(text + "\n")
+
+
+def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
+    try:
+        own = config.load_user_config()
+        brain = brains.for_session(call.cwd, call.project_dir)
+    except Damaged as error:
+        entry.outcome, entry.reason = "damaged", one_line(error.message)
+        return hook.render(host, call.event, _trouble(error), _trouble(error))
+    except Refused as error:
+        entry.outcome, entry.reason = "no clone", one_line(error.message)
+        return hook.render(host, call.event, "", _bring(call) or _trouble(error))
+    if brain is None:
+        entry.outcome = "no brain"
+        return ""
+    seconds = min(own.sync_seconds, SYNC_LIMIT)
+    sync = worker.spawn_awaited(brain.root, seconds)
+    from commonwealth.flows import brief, freshness  # noqa: PLC0415  # loaded while the network is waited for
+
+    told = sync.wait(seconds)
+    if not freshness.is_current(brain):
+        from commonwealth.flows import indexing  # noqa: PLC0415  # most sessions find the index as it should be
+
+        indexing.ensure(brain)
+    chosen = brief.session_start(brain, now=timeline.now(), budget=own.start_tokens)
+    entry.outcome = "injected" if chosen.notes else "empty"
+    entry.notes, entry.reason = len(chosen.notes), f"sync {told['state']}"
+    return hook.render(host, call.event, chosen.text, _stopped(told))
+
+
+def _trouble(error: BrainError) -> str:
+    return one_line(f"Commonwealth could not load the team's notes. {error.message} {error.hint or ''}", 600)
+
+
+def _stopped(told: dict[str, object]) -> str | None:
+    """What the person is told when sync cannot go on by itself; a missing network is no such thing."""
+    if told["state"] != "refused":
+        return None
+    return one_line(f"Commonwealth: sync with the team's brain has stopped. {told.get('reason') or ''}", 600)
+
+
+def _bring(call: HookCall) -> str | None:
+    """Have a brain cloned that a rule names and that is not here yet; what the person is told."""
+    from commonwealth.flows import arriving  # noqa: PLC0415  # once in the life of a rule
+
+    rule = arriving.awaited(call.cwd, call.project_dir)
+    if rule is None:
+        return None
+    if detach.FORKS:
+        detach.detached(lambda: _cloned(arriving.bring, rule), worker.LIFE)
+    name = one_line(rule.brain or "", 80)
+    return f"Commonwealth: the brain {name} is being cloned; the next session will know it."
+
+
+def _cloned(bring: Callable[[Rule], bool], rule: Rule) -> None:
+    entry = Entry("clone", "worker")
+    started = time.monotonic()
+
+    def job() -> str:
+        entry.outcome = "cloned" if bring(rule) else "another is at it"
+        return ""
+
+    _logged(job, entry, started)
+
+
+# A turn or a session ends
+
+
+def _end(host: Host, call: HookCall, started: float) -> None:
+    _leave_worker(host, call, started, delay=0)
+
+
+def _turn(host: Host, call: HookCall, started: float) -> None:
+    _leave_worker(host, call, started, delay=worker.DEBOUNCE)
+
+
+def _leave_worker(host: Host, call: HookCall, started: float, *, delay: float) -> None:
+    """Leave a process that finds the brain and serves it: the host does not even wait for the finding."""
+    entry = Entry(call.event, host.name, call.session)
+
+    def job() -> None:
+        root = _logged(lambda: _brain_to_serve(call, entry, throttled=delay > 0), entry, started)
+        if root:
+            worker.spawn(Path(root), delay=delay)
+
+    if detach.FORKS:
+        detach.detached(job, _RESOLVING)
+    else:
+        job()
+
+
+def _brain_to_serve(call: HookCall, entry: Entry, *, throttled: bool) -> str:
+    brain = brains.for_session(call.cwd, call.project_dir)
+    if brain is None:
+        entry.outcome = "no brain"
+        return ""
+    from commonwealth.flows import publishing  # noqa: PLC0415  # in the process that is left behind
+
+    if throttled and publishing.rests(brain.root, _QUIET):
+        entry.outcome = "throttled"
+        return ""
+    entry.outcome = "worker left"
+    return str(brain.root)
+
+
+# The edge
+
+
+def _logged(job: Callable[[], str], entry: Entry, started: float) -> str:
+    """What `job` says; one line in the log whatever it does, and nothing said when it fails."""
+    try:
+        return job()
+    except BrainError as error:
+        entry.outcome, entry.reason = "failed", one_line(error.message)
+    except Exception as error:  # noqa: BLE001  # the edge of the process: a session goes on
+        entry.outcome, entry.reason = "fault", type(error).__name__
+        _report(error)
+    except detach.TimeIsUp:
+        entry.outcome, entry.reason = "late", "the time was over"
+        raise
+    finally:
+        _log(entry, started)
+    return ""
+
+
+def _report(error: Exception) -> None:
+    from commonwealth.adapters import faultlog  # noqa: PLC0415  # needed once in a blue moon
+
+    with contextlib.suppress(OSError):
+        faultlog.write(error, ["hook"])
+
+
+def _log(entry: Entry, started: float) -> None:
+    """Add a line to the log in the user's folder, where there is one. One full log is kept aside."""
+    line = {
+        "at": timeline.now(),
+        "event": entry.event,
+        "host": entry.host,
+        "session": one_line(entry.session, 80) if entry.session else None,
+        "ms": round((time.monotonic() - started) * 1000),
+        "outcome": entry.outcome,
+        "notes": entry.notes,
+        "reason": entry.reason,
+    }
+    home = config.home()
+    path = home / "logs" / "hooks.jsonl"
+    try:
+        if not home.is_dir():
+            return
+        path.parent.mkdir(exist_ok=True)
+        if path.exists() and path.stat().st_size > _LOG_LIMIT:
+            os.replace(path, path.with_suffix(".old.jsonl"))
+        with open(path, "ab") as file:
+            file.write(json.dumps(line).encode() + b"\n")
+    except OSError:  # a full disk or a folder that cannot be written
+        pass
+
+
+_HANDLERS: dict[str, Callable[[Host, HookCall, float], None]] = {
+    "SessionStart": _start,
+    "SessionEnd": _end,
+    "PreCompact": _turn,
+    "Stop": _turn,
+}

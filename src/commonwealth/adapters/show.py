@@ -1,0 +1,284 @@
+"""What each answer looks like to a person; `terminal` decides how it reaches the terminal or the pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from commonwealth.adapters.terminal import Screen
+from commonwealth.model import Note, Receipt
+from commonwealth.safetext import one_line
+
+if TYPE_CHECKING:
+    from commonwealth.adapters.wire import JsonObject
+    from commonwealth.config import Rule
+    from commonwealth.flows.brief import Brief
+    from commonwealth.flows.importing import ImportReport
+    from commonwealth.flows.recall import Link, Reading, SearchResult
+    from commonwealth.flows.setup import RuleCheck, Setup
+    from commonwealth.flows.upkeep import Check, Status
+    from commonwealth.hosts.plugin import PluginStatus
+
+_STYLES = {
+    "published": "green",
+    "committed": "green",
+    "staged": "yellow",
+    "deferred": "yellow",
+    "unchanged": "dim",
+}
+_FACTS = (
+    "type", "status", "confidence", "created_at", "updated_at", "observed_at", "valid_from", "valid_until",
+    "superseded_at", "superseded_by", "supersedes", "retracted_at", "retract_reason", "conflict_of", "branch",
+    "repository", "components", "tags", "author", "deciders", "number",
+)  # fmt: skip
+_NAMES = 18
+_MISSING = "(no such note)"
+_ORIGIN = (
+    "human",
+    "agent",
+    "branch",
+    "commit",
+    "pull_request",
+    "issue",
+    "files",
+    "urls",
+    "evidence",
+    "session",
+)
+
+
+def receipt(screen: Screen, answer: Receipt) -> None:
+    """What happened to a write or a sync; refusals and warnings go to stderr."""
+    if answer.state == "refused":
+        screen.remark(answer.reason or "The request was refused; nothing was changed.", "error")
+    else:
+        screen.styled((answer.state, _STYLES.get(answer.state, "")), (_receipt_rest(answer), ""))
+    for item in answer.items:
+        screen.styled(("  " + item.state, "dim"), (f" {item.id}{_because(item.reason)}", ""))
+    for conflict in answer.conflicts or ():
+        screen.remark(f"{conflict} has two versions that cannot both stand; both are kept", "warning")
+    for dropped in answer.dropped or ():
+        screen.remark(f"{dropped} was left out", "warning")
+    for warning in answer.warnings:
+        screen.remark(warning, "warning")
+    if answer.next:
+        screen.remark(answer.next, "hint")
+
+
+def _receipt_rest(answer: Receipt) -> str:
+    words = [] if answer.items else [f" {note}" for note in answer.ids]
+    if answer.commit:
+        words.append(f" ({answer.commit[:12]})")
+    moved = [f"{count} {word}" for word in ("pulled", "pushed") if (count := getattr(answer, word))]
+    if moved:
+        words.append(f": {', '.join(moved)}")
+    return "".join(words) + _because(answer.reason)
+
+
+def _because(reason: str | None) -> str:
+    return f": {reason}" if reason else ""
+
+
+def results(screen: Screen, found: SearchResult) -> None:
+    """A ranked list: blocks on a terminal, one line of id, type, status, title, summary in a pipe."""
+    notes = [hit.note for hit in found.hits]
+    if screen.is_terminal:
+        for hit in found.hits:
+            _hit(screen, hit.note, hit.snippet)
+    else:
+        screen.table(
+            [],
+            [
+                (hit.note.id, hit.note.type, hit.note.status, hit.note.title, hit.note.summary or hit.snippet)
+                for hit in found.hits
+            ],
+        )
+    for warning in found.warnings:
+        screen.remark(warning, "warning")
+    if not notes:
+        screen.remark("Nothing was found. Fewer or other words, or --include-superseded, may help.", "hint")
+    elif found.total > len(notes):
+        screen.remark(f"{len(notes)} of {found.total} are listed; `--limit` shows more.")
+
+
+def _hit(screen: Screen, note: Note, snippet: str) -> None:
+    labels = " · ".join(filter(None, (note.type, note.status, note.confidence, note.repository)))
+    screen.styled((note.title, "bold"))
+    text = note.summary or snippet
+    if text:
+        screen.styled(("  " + one_line(text, 2 * screen.columns), ""))
+    screen.styled(("  " + note.id, "cyan"), ("  " + labels, "dim"))
+
+
+def reading(screen: Screen, found: Reading) -> None:
+    """One note whole: its title, facts, body, links and versions."""
+    note = found.note
+    screen.styled((note.title, "bold"))
+    screen.styled((f"{note.id}  {found.path}", "dim"))
+    screen.line()
+    _facts(screen, note)
+    if note.summary:
+        screen.line("\n" + note.summary)
+    if note.body:
+        screen.line("\n" + note.body.strip("\n"))
+    _links(screen, "Links to", found.links)
+    _links(screen, "Linked from", found.backlinks)
+    if found.history:
+        screen.line()
+        screen.styled(("Versions", "bold"))
+        for version in found.history:
+            screen.line(f"  {version.at}  {version.commit[:12]}  {one_line(f'{version.author}: {version.subject}')}")
+    for warning in found.warnings:
+        screen.remark(warning, "warning")
+
+
+def _facts(screen: Screen, note: Note) -> None:
+    pairs = [(name, getattr(note, name)) for name in _FACTS]
+    pairs += [(f"from {name}", getattr(note.provenance, name)) for name in _ORIGIN]
+    for name, value in pairs:
+        text = ", ".join(value) if isinstance(value, tuple) else value
+        _pairs(screen, {name.replace("_", " "): text})
+
+
+def _links(screen: Screen, heading: str, links: Sequence[Link]) -> None:
+    if links:
+        screen.line()
+        screen.styled((heading, "bold"))
+    for link in links:
+        screen.line(f"  {link.id}  {one_line(f'{link.relation}: {link.title or _MISSING}')}")
+
+
+def brief(screen: Screen, found: Brief, *, reasons: bool = False) -> None:
+    """Exactly the text of a brief on stdout; beside it, where asked for, why each note was taken or left."""
+    if found.text:
+        screen.exactly(found.text)
+    else:
+        screen.remark("There is nothing to tell.")
+    if reasons:
+        for note, why in found.notes:
+            screen.remark(f"{note}: {why}", "taken")
+        for note, reason in found.left:
+            screen.remark(f"{note}: {reason}", "left")
+
+
+def setup(screen: Screen, done: Setup, what: str) -> None:
+    """Where a brain is now, the rule that leads to it, and what to do next."""
+    screen.styled((f"{what} the brain ", ""), (done.brain.name, "bold"), (f" at {done.brain.root}", ""))
+    for warning in done.warnings:
+        screen.remark(warning, "warning")
+    if done.rule is not None:
+        screen.line(f"{done.rule.match} uses it{'' if done.rule_added else ', as before'}")
+    else:
+        screen.remark("You are in no code repository: `brain rules add MATCH BRAIN` says what uses it.", "hint")
+
+
+def rules(screen: Screen, found: Sequence[Rule]) -> None:
+    """The registry as a table."""
+    screen.table(["MATCH", "BRAIN", "SOURCE"], [_rule_cells(one) for one in found], elastic=1)
+    if not found:
+        screen.remark("There are no rules yet: `brain join`, `brain init` and `brain rules add` make them.", "hint")
+
+
+def _rule_cells(rule: Rule) -> tuple[str, str, str]:
+    return rule.match, rule.brain or "none", rule.source
+
+
+def rule(screen: Screen, state: str, changed: Rule) -> None:
+    """What happened to one rule."""
+    use = f"uses {changed.brain}" if changed.brain else "uses no brain"
+    screen.styled((state, "green"), (f" {changed.match} {use}", ""))
+
+
+def routing(screen: Screen, found: RuleCheck) -> None:
+    """Which brain is used in a folder, and why."""
+    _pairs(
+        screen,
+        {
+            "folder": found.folder,
+            "repository": found.repository,
+            "rule": f"{found.rule.match} ({found.rule.source})" if found.rule else "none",
+            "brain": found.brain or "none",
+        },
+    )
+    if found.problem:
+        screen.remark(found.problem, "warning")
+
+
+def status(screen: Screen, found: Status) -> None:
+    """What waits, where; lists only for what there is."""
+    counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
+    _pairs(
+        screen,
+        {
+            "brain": f"{found.name} at {found.root}",
+            "notes": counts or "none",
+            "person": found.person,
+            "repository": found.repository,
+            "rule": found.rule,
+            "remote": None if found.remote else "none; nothing is published",
+            "unpublished": f"{found.unpublished} commits" if found.unpublished else None,
+            "deferred since": f"{found.debt.since}: {found.debt.reason}" if found.debt else None,
+        },
+    )
+    for heading, entries in (
+        ("Edited, committed by the next sync", found.edited),
+        ("Held back", found.held),
+        ("No notes, never committed", found.strays),
+        ("Staged, waiting for review", found.staged),
+        ("In conflict", found.conflicts),
+        ("Unreadable", found.problems),
+    ):
+        _entries(screen, heading, entries)
+
+
+def _entries(screen: Screen, heading: str, entries: Sequence[str]) -> None:
+    if entries:
+        screen.styled((f"{heading}:", "bold"))
+    for entry in entries:
+        screen.styled((f"  {entry}", ""))
+
+
+def _pairs(screen: Screen, pairs: Mapping[str, str | None]) -> None:
+    for name, value in pairs.items():
+        if value:
+            screen.styled((f"{name:<{_NAMES}}", "dim"), (value, ""))
+
+
+def facts(screen: Screen, found: JsonObject) -> None:
+    """A document of sections as names and values."""
+    for name, section in found.items():
+        values = section.values() if isinstance(section, dict) else [section]
+        told = [str(value) for value in values if value not in (None, "")]
+        _pairs(screen, {name: "  ".join(told) or "none"})
+
+
+_CHECK_STYLES = {"ok": "green", "note": "dim", "warn": "yellow", "fail": "red"}
+
+
+def checks(screen: Screen, found: Sequence[Check]) -> None:
+    """What the doctor saw, each with the step that mends it."""
+    for check in found:
+        label = (f"{check.state:<5}", _CHECK_STYLES.get(check.state, ""))
+        screen.styled(label, (f" {check.name}: {check.message}", ""))
+        if check.hint and check.state != "ok":
+            screen.styled((f"      {check.hint}", "dim"))
+
+
+def plugin(screen: Screen, found: Sequence[PluginStatus]) -> None:
+    """Whether the plugin works in each host, and what to do where it does not."""
+    for state in found:
+        word, style = ("works", "green") if state.works else ("does not work", "red")
+        version = f" (version {state.version})" if state.version else ""
+        screen.styled((f"{state.host}: ", "bold"), (word, style), (version, ""))
+        for fault in state.faults:
+            screen.styled((f"  {fault.what} {fault.fix}", ""))
+        for note in state.notes:
+            screen.styled((f"  {note}", "dim"))
+
+
+def imported(screen: Screen, report: ImportReport) -> None:
+    """What became of every file of an import."""
+    counts = f"{report.imported} imported, {report.unchanged} unchanged, {len(report.skipped)} skipped"
+    screen.styled((counts, "bold"))
+    for file in report.skipped:
+        screen.styled((f"  {file.path}", ""), (f": {file.reason}", "dim"))

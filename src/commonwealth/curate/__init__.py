@@ -1,0 +1,1 @@
+"""Judgement without input or output: secrets, duplicates, contradictions, value."""

@@ -1,0 +1,76 @@
+"""What the files of a brain mean, handed to the code that moves them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from commonwealth import config
+from commonwealth.curate import secrets
+from commonwealth.errors import BadNote, Damaged
+from commonwealth.flows.brains import Brain
+from commonwealth.flows.contents import derive
+from commonwealth.model import Finding
+from commonwealth.notes import codec, derived, naming
+from commonwealth.notes.merge import merge3
+from commonwealth.repo.content import Content, Merged
+
+_MARKERS = re.compile(rb"^<{7} .*$(?:.*\n)*?={7}\r?\n(?:.*\n)*?>{7} ", re.MULTILINE)
+
+
+def content_of(brain: Brain) -> Content:
+    """The meaning of the files of `brain`."""
+    owns = partial(naming.kind_of, folders=brain.folders)
+    return Content(
+        watched=(*sorted(set(brain.folders.values())), config.CONFIG_PATH, derived.ROUTER),
+        owns=owns,
+        is_derived=partial(_is_derived, tuple(brain.folders.values())),
+        is_config=config.CONFIG_PATH.__eq__,
+        check=partial(_check, owns),
+        scan=_scan,
+        merge=_merge,
+        derive=partial(derive, brain.name, brain.folders),
+    )
+
+
+def _is_derived(folders: tuple[str, ...], path: str) -> bool:
+    if path == derived.ROUTER:
+        return True
+    return path.endswith("/" + derived.INDEX) and path.startswith(tuple(f"{folder}/" for folder in folders))
+
+
+def _check(owns: Callable[[str], str | None], path: str, data: bytes) -> str | None:
+    """Why these bytes cannot be canon, in one clause."""
+    if marker := _MARKERS.search(data):
+        line = data.count(b"\n", 0, marker.start()) + 1
+        return f"line {line}: it holds git's conflict markers"
+    try:
+        if path == config.CONFIG_PATH:
+            config.brain_config(data.decode("utf-8-sig", "replace"), path)
+        else:
+            codec.parse(codec.decode(data, path), path, owns(path) or "")
+    except BadNote as error:
+        return f"line {error.line}: {error.cause}" if error.line else error.cause
+    except Damaged as error:
+        return error.message.rstrip(".")
+    return None
+
+
+def _scan(path: str, data: bytes) -> Sequence[Finding]:
+    found = secrets.scan(data.decode("utf-8", "replace"), "text")
+    return [*found, *secrets.scan(path, "file name")] if path else found
+
+
+def _merge(base: bytes | None, ours: bytes, theirs: bytes, path: str) -> Merged:
+    merged = merge3(None if base is None else _text(base), _text(ours), _text(theirs), path)
+    siblings: Mapping[str, bytes] = {merged.sibling[0]: _bytes(merged.sibling[1])} if merged.sibling else {}
+    return Merged(_bytes(merged.text), siblings, merged.warnings)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

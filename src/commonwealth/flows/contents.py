@@ -1,0 +1,147 @@
+"""Tables of contents and the router of a whole snapshot, reading no more of it than a change asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from commonwealth.errors import BadNote
+from commonwealth.model import Note
+from commonwealth.notes import codec, derived, naming
+from commonwealth.repo.content import Snapshot
+
+_LATEST = 15
+"""So many of the newest decisions and memories stand in the router."""
+
+_CLOSED = re.compile(r"\) \((?:superseded|retracted|disputes)")
+
+
+def derive(
+    name: str, folders: Mapping[str, str], paths: frozenset[str] | None, snapshot: Snapshot
+) -> dict[str, bytes | None]:
+    """The derived files that a change of `paths` touches (None: all), as bytes; None for one that must go.
+
+    A table that is right before the change is brought up to date line by line; one that the change itself
+    touches, or that is missing, is made anew from its folder's notes. Either way the text is the same.
+    """
+    return _Derivation(name, folders, paths, snapshot).files()
+
+
+class _Derivation:
+    def __init__(self, name: str, folders: Mapping[str, str], paths: frozenset[str] | None, snapshot: Snapshot) -> None:
+        self.name, self.folders, self.paths, self.snapshot = name, folders, paths, snapshot
+        self.roots = {folder: kind for kind, folder in folders.items()}
+        self.names: dict[str, tuple[list[str], list[str]]] = {}
+        self.made: dict[str, str | None] = {}
+
+    def files(self) -> dict[str, bytes | None]:
+        for folder in sorted(self._touched(), key=lambda name: -name.count("/")):
+            self.made[f"{folder}/{derived.INDEX}"] = self._table(folder)
+        if self.made or self.paths is None or derived.ROUTER in self.paths:
+            self.made[derived.ROUTER] = self._router()
+        return {path: None if text is None else text.encode() for path, text in self.made.items()}
+
+    def _touched(self) -> set[str]:
+        """The folders whose tables a change touches, with those above them up to their kind's."""
+        if self.paths is None:
+            return {below for folder in self.folders.values() for below in self._all_below(folder)}
+        touched: set[str] = set()
+        for path in self.paths:
+            kind = self._kind(path)
+            folder = path.rpartition("/")[0]
+            while kind is not None and (folder == self.folders[kind] or folder.startswith(self.folders[kind] + "/")):
+                touched.add(folder)
+                folder = folder.rpartition("/")[0]
+        return touched
+
+    def _all_below(self, folder: str) -> Iterable[str]:
+        yield folder
+        for name in self._listed(folder)[1]:
+            yield from self._all_below(name)
+
+    def _kind(self, path: str) -> str | None:
+        """The kind of the folder of a note or of a table of contents."""
+        folder, _, name = path.rpartition("/")
+        return naming.kind_of(f"{folder}/a.md" if name == derived.INDEX else path, self.folders)
+
+    def _listed(self, folder: str) -> tuple[list[str], list[str]]:
+        """The notes and the sub-folders directly in `folder`, as paths."""
+        if folder not in self.names:
+            notes: list[str] = []
+            below: list[str] = []
+            for name, is_folder in sorted(self.snapshot.list(folder).items()):
+                path = f"{folder}/{name}"
+                if is_folder:
+                    if path not in self.roots and not name.startswith("."):
+                        below.append(path)
+                elif naming.kind_of(path, self.folders) is not None:
+                    notes.append(path)
+            self.names[folder] = notes, below
+        return self.names[folder]
+
+    def _count(self, folder: str) -> int:
+        notes, below = self._listed(folder)
+        return len(notes) + sum(map(self._count, below))
+
+    def _table(self, folder: str) -> str | None:
+        """The `INDEX.md` of one folder; None where it has no notes."""
+        notes, below = self._listed(folder)
+        kind = naming.kind_of(f"{folder}/a.md", self.folders) or "memory"
+        counts = {path[len(folder) + 1 :]: self._count(path) for path in below}
+        if not notes and not any(counts.values()):
+            return None
+        if any(counts.values()):
+            return derived.kind_index(kind, folder, counts, self._entries(notes, folder))
+        path = f"{folder}/{derived.INDEX}"
+        known = self.snapshot.read(path) if self.paths is not None and path not in self.paths else None
+        if known is None or self.paths is None:
+            return derived.folder_index(kind, folder, self._entries(notes, folder))
+        changed = [name for name in self.paths if name.rpartition("/")[0] == folder and self._kind(name)]
+        lines = {path.rpartition("/")[2]: None for path in changed} | {
+            name: derived.index_line(note, name) for note, name in self._entries(changed, folder)
+        }
+        return derived.updated_index(known.decode("utf-8", "replace"), kind, folder, lines)
+
+    def _entries(self, paths: Iterable[str], folder: str) -> Iterable[tuple[Note, str]]:
+        for path in paths:
+            note = self._note(path)
+            if note is not None:
+                yield note, path[len(folder) + 1 :]
+
+    def _note(self, path: str) -> Note | None:
+        data = self.snapshot.read(path)
+        if data is None:
+            return None
+        try:
+            return codec.parse(codec.decode(data, path), path, naming.kind_of(path, self.folders) or "memory")[0]
+        except BadNote:
+            return None  # it stays in the brain and is reported by name; a table lists what can be read
+
+    def _router(self) -> str:
+        counts = {kind: self._count(folder) for kind, folder in self.folders.items()}
+        latest = [line for kind in ("decision", "memory") for line in self._latest(self.folders[kind])]
+        return derived.router(self.name, self.folders, counts, latest)
+
+    def _latest(self, folder: str) -> list[str]:
+        """The newest notes below `folder` that are open, as lines of the router."""
+        lines: list[str] = []
+        for place in self._newest_first(folder):
+            own = sorted(self._lines(place).items(), reverse=True)
+            lines += [derived.moved_line(line, place) for _, line in own if not _CLOSED.search(line)]
+            if len(lines) >= _LATEST:
+                break
+        return lines[:_LATEST]
+
+    def _newest_first(self, folder: str) -> Iterable[str]:
+        for below in reversed(self._listed(folder)[1]):
+            yield from self._newest_first(below)
+        yield folder
+
+    def _lines(self, folder: str) -> Mapping[str, str]:
+        path = f"{folder}/{derived.INDEX}"
+        if path in self.made:
+            table = self.made[path]
+        else:
+            data = self.snapshot.read(path)
+            table = None if data is None else data.decode("utf-8", "replace")
+        return derived.index_lines(table or "")

@@ -1,0 +1,191 @@
+"""Sync in the background: one process a brain at a time, and no request for it is lost.
+
+A request is a marker file. Whoever cannot get the lock leaves the marker and goes: the holder looks again
+after each round, and once more after it has let go of the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from commonwealth.config import replace_file
+from commonwealth.errors import BrainError, Busy, Offline, Refused
+from commonwealth.flows.brains import Brain, open_brain
+from commonwealth.flows.syncing import sync
+from commonwealth.model import Receipt
+from commonwealth.repo.common import git_dir
+from commonwealth.repo.lock import FOLDER, FileLock
+
+LAST_ROUND = 5.0
+"""Seconds. With less time left no further round is begun; the request waits for the next process."""
+
+_STEP = 0.05
+_TOLD = ("state", "reason", "next", "pulled", "pushed")
+_COARSE = 20_000_000
+"""Nanoseconds by which a file system's clock may lag behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The files of this flow, in a clone's git folder."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, root: Path) -> Marks:
+        """Those of the brain at `root`. Raises Damaged where it has no git folder."""
+        return cls(Path(git_dir(str(root)), FOLDER))
+
+    @property
+    def wanted(self) -> Path:
+        """Somebody asks for a round."""
+        return self.folder / "wanted"
+
+    @property
+    def hurry(self) -> Path:
+        """Somebody waits for a round: no debouncing."""
+        return self.folder / "hurry"
+
+    @property
+    def last(self) -> Path:
+        """The receipt of the last round."""
+        return self.folder / "worker.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the process that serves."""
+        return self.folder / "worker.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How eagerly to serve, in seconds: wait `delay` for more requests before a round, `patience` for another
+    process; begin nothing new after `seconds`. No `delay` means that somebody is waiting."""
+
+    delay: float
+    patience: float = 0
+    seconds: float = 100
+
+
+def serve_at(root: Path, pace: Pace) -> dict[str, object] | None:
+    """`serve` for the brain at `root`, told as a worker tells it: what stands in the way is an outcome too."""
+    try:
+        receipt = serve(open_brain(root, cwd=os.sep), pace)
+    except BrainError as error:
+        receipt = Receipt("refused", reason=error.message, next=error.hint)
+    return outcome(receipt) if receipt else None
+
+
+def serve(brain: Brain, pace: Pace) -> Receipt | None:
+    """Ask for a round of sync and serve what is asked for, this request and those that come in meanwhile.
+
+    None where another process serves: it has been told. The receipt is that of the last round, whoever made
+    it. Raises Refused where the brain's git folder cannot be written.
+    """
+    marks, end = Marks.of(brain.root), time.monotonic() + pace.seconds
+    asked = time.time_ns() - _COARSE
+    _ask(marks, hurry=pace.delay == 0)
+    receipt = None
+    lock = FileLock(str(marks.lock), "background sync")
+    while marks.wanted.exists() and time.monotonic() < end - LAST_ROUND:
+        if not _taken(lock, pace.patience):
+            return receipt
+        try:
+            receipt = _rounds(brain, marks, pace.delay, end) or receipt
+        finally:
+            lock.release()
+        pace = replace(pace, patience=0)
+    return receipt or last_receipt(marks, since=asked)
+
+
+def _rounds(brain: Brain, marks: Marks, delay: float, end: float) -> Receipt | None:
+    receipt = None
+    while marks.wanted.exists() and (left := end - time.monotonic()) > LAST_ROUND:
+        _pause(min(delay, left - LAST_ROUND), marks.hurry)
+        for mark in (
+            marks.wanted,
+            marks.hurry,
+        ):  # before the round: what is asked for from here on is not in it
+            mark.unlink(missing_ok=True)
+        receipt = _round(brain, end - time.monotonic())
+        _keep(marks, receipt)
+    return receipt
+
+
+def _round(brain: Brain, seconds: float) -> Receipt:
+    try:
+        return sync(brain, timeout=seconds)
+    except (Offline, Busy) as error:
+        return Receipt("deferred", reason=error.message, next=error.hint)
+    except BrainError as error:
+        return Receipt("refused", reason=error.message, next=error.hint)
+
+
+def _pause(seconds: float, hurry: Path) -> None:
+    """Let more requests come in, unless somebody waits for this round."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and not hurry.exists():
+        time.sleep(min(left, _STEP))
+
+
+def _ask(marks: Marks, *, hurry: bool) -> None:
+    try:
+        marks.folder.mkdir(parents=True, exist_ok=True)
+        for mark in (marks.hurry, marks.wanted) if hurry else (marks.wanted,):
+            mark.touch()
+    except OSError as error:
+        raise Refused(
+            f"{marks.folder} cannot be written ({error.strerror}).",
+            hint="The brain's .git folder must be writable for you, on a disk with free space.",
+        ) from None
+
+
+def _taken(lock: FileLock, patience: float) -> bool:
+    try:
+        lock.acquire(patience)
+    except Busy:
+        return False
+    return True
+
+
+def _keep(marks: Marks, receipt: Receipt) -> None:
+    """Leave the outcome for whoever asks later; it carries no note's text."""
+    with contextlib.suppress(BrainError):  # a full disk must not undo a finished round
+        replace_file(marks.last, json.dumps(outcome(receipt)) + "\n")
+
+
+def outcome(receipt: Receipt) -> dict[str, object]:
+    """What is told of a round: its state and figures, the reason and the next step."""
+    return {key: getattr(receipt, key) for key in _TOLD}
+
+
+def rests(root: Path, seconds: float) -> bool:
+    """Whether a round succeeded within the last `seconds` and nothing was committed since.
+
+    An edit by hand does not count: it waits for the next round that is due anyway.
+    """
+    marks = Marks.of(root)
+    last = last_receipt(marks, since=time.time_ns() - int(seconds * 1e9))
+    if last is None or last.state in ("deferred", "refused"):
+        return False
+    try:
+        return os.stat(marks.folder.parent / "logs" / "HEAD").st_mtime_ns < os.stat(marks.last).st_mtime_ns
+    except OSError:
+        return False
+
+
+def last_receipt(marks: Marks, *, since: int = 0) -> Receipt | None:
+    """The outcome of the last round, if it ended after `since` (nanoseconds since the epoch)."""
+    try:
+        with open(marks.last, encoding="utf-8") as file:
+            if os.fstat(file.fileno()).st_mtime_ns < since:
+                return None
+            told = json.load(file)
+        return Receipt(**{key: told[key] for key in _TOLD})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,88 @@
+"""How a change of notes reaches a commit: secrets named by field, the lost race repeated, the index brought along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import fields
+
+from commonwealth.curate import secrets
+from commonwealth.errors import Busy, Damaged, Refused
+from commonwealth.flows import indexing
+from commonwealth.flows.brains import Brain
+from commonwealth.flows.content import content_of
+from commonwealth.flows.identity import Identity, person
+from commonwealth.model import Note, Receipt
+from commonwealth.notes import codec, naming
+from commonwealth.repo.commit import Change, commit
+from commonwealth.repo.git import Git
+from commonwealth.repo.workfiles import Changed
+
+_ROUNDS = 8
+"""How often a write that lost a race reads the newer version and tries again."""
+
+Plan = Callable[[], Sequence[Change] | Receipt]
+"""Reads what is there and says which files to change, or that nothing needs doing. Called anew after a lost race."""
+
+
+def save(brain: Brain, plan: Plan, *, ids: tuple[str, ...], message: str, author: Identity, now: str) -> Receipt:
+    """Commit what `plan` says. The receipt is `committed` with the commit, or whatever `plan` found instead.
+
+    Raises Busy when the brain is in use for too long, Refused when the files cannot be written.
+    """
+    git = Git(brain.root)
+    content = content_of(brain)
+    for _ in range(_ROUNDS):
+        planned = plan()
+        if isinstance(planned, Receipt):
+            return planned
+        try:
+            made = commit(git, planned, message, author, now=now, content=content)
+        except Changed:
+            continue
+        _index(brain)
+        return Receipt("committed", ids, made)
+    raise Busy("Other writers changed the same note again and again.", hint="Try again.")
+
+
+def _index(brain: Brain) -> None:
+    """Make the write searchable at once. The note is safe already: an index that balks heals at the next read."""
+    with suppress(Damaged, Busy, Refused):
+        indexing.refresh(brain)
+
+
+def refused_for_secret(note: Note) -> Receipt | None:
+    """The refusal of a note that holds a secret in any field, naming field and rule and never the value."""
+    for name, text in _texts(note):
+        for finding in secrets.scan(text, name):
+            return Receipt(
+                "refused",
+                reason=f"secret: {finding.where} ({finding.rule})",
+                next="Take the secret out and record the note again; if it is a real one, revoke it where it was "
+                "issued.",
+            )
+    return None
+
+
+def _texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a note with the name of its field, `provenance.evidence` for example."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _texts(item, name)
+    elif hasattr(value, "items"):
+        for key, item in value.items():
+            yield name, str(key)
+            yield from _texts(item, f"{name}.{key}".lstrip("."))
+    elif hasattr(value, "__dataclass_fields__"):
+        for field in fields(value):  # type: ignore[arg-type]
+            yield from _texts(getattr(value, field.name), f"{name}.{field.name}".lstrip("."))
+
+
+def people_change(brain: Brain, author: Identity, now: str) -> list[Change]:
+    """The author's own note, where the brain has none yet."""
+    path = naming.note_path("person", author.ref, now, brain.folders)
+    if indexing.stat_file(brain, path) is not None:
+        return []
+    return [Change(path, codec.to_bytes(person(author), path))]

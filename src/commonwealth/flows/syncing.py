@@ -1,0 +1,72 @@
+"""Moving commits between this clone and the team's remote, and saying exactly what happened."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from commonwealth import timeline
+from commonwealth.errors import Busy, Damaged, Refused
+from commonwealth.flows import identity, indexing
+from commonwealth.flows.brains import Brain
+from commonwealth.flows.content import content_of
+from commonwealth.model import Item, Receipt
+from commonwealth.notes.naming import stem
+from commonwealth.repo import remote
+from commonwealth.repo import sync as machine
+from commonwealth.repo.git import Git
+from commonwealth.repo.head import branch_tip, main_branch, ref_value
+
+_ITEMS = 200
+"""A receipt names at most so many changed notes one by one; `pulled` counts them all."""
+
+
+def sync(brain: Brain, *, timeout: float = 60, accept_deletions: bool = False) -> Receipt:
+    """Commit what people edited, take in the remote's notes, publish ours, and bring the index along.
+
+    `timeout` in seconds bounds the waiting for the network. The receipt's state is `published`, `committed`
+    (no remote, or it declined), `deferred` (the remote was not reached; the next sync goes on), `refused`
+    or `unchanged`. Raises Busy, Refused and Damaged where the clone itself stands in the way.
+    """
+    git = Git(brain.root)
+    outcome = machine.sync(
+        git,
+        content_of(brain),
+        identity.whoami(brain),
+        now=timeline.now(),
+        timeout=timeout,
+        accept_deletions=accept_deletions,
+    )
+    with suppress(Damaged, Busy, Refused):  # the notes are safe; an index that balks heals at the next read
+        indexing.refresh(brain)
+    notes = [path for path in outcome.changed if content_of(brain).owns(path)]
+    return Receipt(
+        outcome.state,
+        commit=outcome.head,
+        reason=outcome.trouble.message if outcome.trouble else None,
+        warnings=outcome.warnings,
+        next=outcome.trouble.hint if outcome.trouble else None,
+        items=tuple(Item(stem(path), "changed") for path in notes[:_ITEMS]),
+        pulled=outcome.pulled,
+        pushed=outcome.pushed,
+        conflicts=tuple(map(stem, outcome.conflicts)),
+        dropped=(),
+    )
+
+
+def has_remote(brain: Brain) -> bool:
+    """Whether this clone knows a remote to publish to."""
+    return remote.remote_name(Git(brain.root)) is not None
+
+
+def unpublished(brain: Brain) -> int:
+    """How many commits of this clone are not on the remote as far as is known; 0 without a remote."""
+    git = Git(brain.root)
+    name = remote.remote_name(git)
+    branch = main_branch(git)
+    tip = branch_tip(git, branch)
+    if name is None or tip is None:
+        return 0
+    theirs = ref_value(git, remote.tracking_ref(name, branch))
+    if tip == theirs:
+        return 0
+    return int(git.text("rev-list", "--count", tip, *([f"^{theirs}"] if theirs else [])) or 0)

@@ -1,0 +1,174 @@
+"""How a brain is doing: status, and the doctor that names what is wrong and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from commonwealth import config
+from commonwealth.errors import BrainError
+from commonwealth.flows import brains, identity, indexing, recall, syncing
+from commonwealth.flows.brains import Brain
+from commonwealth.flows.content import content_of
+from commonwealth.index import disputes, health, lookup
+from commonwealth.notes import listing, store
+from commonwealth.repo.git import Git
+from commonwealth.repo.pending import pending
+from commonwealth.repo.sync import Debt, read_debt
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What waits, where: everything that is not simply published canon."""
+
+    name: str
+    root: str
+    rule: str | None
+    repository: str | None
+    person: str
+    counts: dict[str, int]
+    remote: bool
+    unpublished: int
+    debt: Debt | None
+    edited: tuple[str, ...]
+    held: tuple[str, ...]
+    strays: tuple[str, ...]
+    staged: tuple[str, ...]
+    problems: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+def status(brain: Brain) -> Status:
+    """What is unsynced, staged, held back, disputed or unreadable."""
+    git = Git(brain.root)
+    open_work = pending(git, content_of(brain))
+    counts, conflicts = indexing.ask(brain, _summary, sweep=True)
+    return Status(
+        name=brain.name,
+        root=str(brain.root),
+        rule=brain.rule.match if brain.rule else None,
+        repository=brain.repository,
+        person=identity.whoami(brain).name,
+        counts=counts,
+        remote=syncing.has_remote(brain),
+        unpublished=syncing.unpublished(brain),
+        debt=read_debt(git),
+        edited=tuple(edit.path for edit in open_work.edits),
+        held=tuple(f"{path}: {cause}" for path, cause in open_work.held),
+        strays=open_work.strays,
+        staged=tuple(sorted(file.note.id for file in store.staged(brain.root)[0])),
+        problems=tuple(str(problem) for problem in recall.problems(brain) if problem.fatal),
+        conflicts=conflicts,
+    )
+
+
+def _summary(conn: sqlite3.Connection) -> tuple[dict[str, int], tuple[str, ...]]:
+    counts: dict[str, int] = {}
+    for (kind, _), number in lookup.counts(conn).items():
+        counts[kind] = counts.get(kind, 0) + number
+    return counts, tuple(dispute.about for dispute in disputes.disputes(conn))
+
+
+# Doctor
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing the doctor looked at. `state` is ok, note, warn or fail."""
+
+    name: str
+    state: str
+    message: str
+    hint: str | None = None
+
+
+def doctor(selector: str | None, cwd: str) -> tuple[Check, ...]:
+    """Look at everything that has to work here, and say what does not and how to mend it. Changes nothing."""
+    checks = list(_machine())
+    try:
+        brain = brains.resolve(selector, cwd)
+    except BrainError as error:
+        return (*checks, Check("brain", "fail", error.message, error.hint))
+    checks.append(Check("brain", "ok", f"{brain.name} at {brain.root}"))
+    checks += [Check("config", "warn", text) for text in brain.config.warnings]
+    for look in (_notes, _twins, _repository, _index):
+        checks += _guarded(look, brain)
+    return tuple(checks)
+
+
+def _guarded(look: Callable[[Brain], Iterator[Check]], brain: Brain) -> list[Check]:
+    try:
+        return list(look(brain))
+    except BrainError as error:
+        return [Check(look.__name__.strip("_"), "fail", error.message, error.hint)]
+
+
+def _machine() -> Iterator[Check]:
+    try:
+        version = Git(os.getcwd()).text("--version")
+        yield Check("git", "ok", version)
+    except BrainError as error:
+        yield Check("git", "fail", error.message, error.hint)
+    try:
+        rules = config.load_registry().rules
+        yield Check("rules", "ok", f"{len(rules)} in {config.registry_path()}")
+        config.load_user_config()
+    except BrainError as error:
+        yield Check("rules", "fail", error.message, error.hint)
+    home = config.home()
+    if home.exists() and not os.access(home, os.W_OK):
+        yield Check("home", "fail", f"{home} cannot be written.", "Give yourself the right to write there.")
+
+
+def _notes(brain: Brain) -> Iterator[Check]:
+    found = recall.problems(brain)
+    for problem in found:
+        hint = "Mend the file in an editor; until then it is left untouched." if problem.fatal else None
+        yield Check("notes", "fail" if problem.fatal else "note", str(problem), hint)
+    for note_id, paths in indexing.ask(brain, health.doubled_ids).items():
+        hint = "Give one of them another `id`, or remove the copy."
+        yield Check("notes", "warn", f"The id {note_id} is in {' and in '.join(paths)}.", hint)
+    if not found:
+        total = sum(indexing.ask(brain, lookup.counts).values())
+        yield Check("notes", "ok", f"{total} notes, all readable")
+
+
+def _twins(brain: Brain) -> Iterator[Check]:
+    """Names that some file systems cannot tell apart."""
+    for folder in brain.folders.values():
+        todo = [folder]
+        while todo:
+            here = todo.pop()
+            found = listing.list_folder(brain.root, here, brain.folders)
+            todo += found.folders
+            names = defaultdict(list)
+            for path in (*(path for path, _, _ in found.files), *found.folders):
+                names[unicodedata.normalize("NFC", path).casefold()].append(path)
+            for paths in names.values():
+                if len(paths) > 1:
+                    message = f"{' and '.join(paths)} differ in case or normal form only."
+                    yield Check("names", "warn", message, "Rename one; macOS and Windows see one file.")
+
+
+def _repository(brain: Brain) -> Iterator[Check]:
+    git = Git(brain.root)
+    open_work = pending(git, content_of(brain))
+    for path, cause in open_work.held:
+        yield Check("edits", "warn", f"{path} is not committed: {cause}.", "Mend it, then `brain sync`.")
+    for path in open_work.strays:
+        yield Check("strays", "note", f"{path} is no note and is never committed.", "Move it out, or ignore it.")
+    debt = read_debt(git)
+    if debt is not None:
+        yield Check("sync", "warn", f"Not published since {debt.since}: {debt.reason}", "`brain sync` tries again.")
+    if not syncing.has_remote(brain):
+        yield Check("sync", "note", "This brain has no remote.", "`git remote add origin URL` makes it shared.")
+    yield Check("hooks", "note", "Git hooks of this clone do not run on commits that `brain` makes.")
+
+
+def _index(brain: Brain) -> Iterator[Check]:
+    files = indexing.ask(brain, health.file_count)
+    yield Check("index", "ok", f"{files} files")

@@ -1,0 +1,117 @@
+"""One call of a hook, whoever the host is: its JSON on stdin read without trust, our answer as its JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+CONTEXT_LIMIT = 9_500
+"""UTF-16 units of context in one answer. Above 10,000 Claude Code shows a stub, Codex cuts out the middle."""
+
+_LONGEST_FIELD = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What differs between the hosts' hooks.
+
+    `project_variable` names the host's own word for the session's project. Only the answer to one of
+    `context_events` may carry text for the model: others reject it, or show it as an error.
+    """
+
+    name: str
+    agent: str
+    project_variable: str | None
+    context_events: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """What a host said to a hook. A field that it left out, or that makes no sense, is None.
+
+    `event` is spelled as the host spells it; `source` says why a session starts (startup, resume, clear,
+    compact); `again` is true when a Stop hook has already made the model go on.
+    """
+
+    event: str
+    session: str | None = None
+    cwd: str | None = None
+    project_dir: str | None = None
+    transcript: str | None = None
+    source: str | None = None
+    again: bool = False
+    subagent: bool = False
+
+
+def parse(host: Host, event: str, raw: bytes, env: Mapping[str, str]) -> HookCall | None:
+    """The call in `raw`, or None where that is empty, broken, or no JSON object. Never raises."""
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    project = env.get(host.project_variable) if host.project_variable else None
+    return HookCall(
+        event,
+        session=_text(data.get("session_id")),
+        cwd=_folder(data.get("cwd")),
+        project_dir=_folder(project),
+        transcript=_folder(data.get("transcript_path")),
+        source=_text(data.get("source")),
+        again=data.get("stop_hook_active") is True,
+        subagent=_text(data.get("agent_id")) is not None,
+    )
+
+
+def _text(value: object) -> str | None:
+    """`value` where it is text that the file system can take, else None."""
+    if not isinstance(value, str) or not value or len(value) > _LONGEST_FIELD or "\0" in value:
+        return None
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:  # half of a surrogate pair, as JSON can spell it
+        return None
+    return value
+
+
+def _folder(value: object) -> str | None:
+    path = _text(value)
+    return path if path and os.path.isabs(path) else None
+
+
+def render(host: Host, event: str, context: str, notice: str | None = None) -> str:
+    """The answer to `event` as one line of JSON, or nothing where there is nothing that the host may be told.
+
+    `context` is for the model, `notice` for the person. No key but these two: Codex rejects an answer with an
+    unknown one as a whole.
+    """
+    if event not in host.context_events or not (context or notice):
+        return ""
+    answer: dict[str, object] = {}
+    if context:
+        answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": _within(context)}
+    if notice:
+        answer["systemMessage"] = notice
+    return json.dumps(answer)
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _within(text: str) -> str:
+    """`text` cut to the limit at a line. Its last line stays, for it may close a fence."""
+    if _units(text) <= CONTEXT_LIMIT:
+        return text
+    *lines, last = text.split("\n")
+    left = CONTEXT_LIMIT - _units(last) - 3
+    kept: list[str] = []
+    for line in lines:
+        left -= _units(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    return "\n".join([*kept, "…", last]) if left > -CONTEXT_LIMIT else ""

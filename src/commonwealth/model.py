@@ -1,0 +1,193 @@
+"""The frozen types that every floor speaks. Times are canonical UTC text (see `timeline`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeAlias
+
+KINDS = ("memory", "decision", "work-state", "person")
+TYPES = ("discovery", "investigation", "decision", "gotcha", "domain-rule", "architecture")
+STATUSES = ("hypothesis", "observed", "confirmed", "decision", "superseded", "retracted")
+WORK_STATUSES = ("planned", "in-progress", "blocked", "completed", "abandoned")
+CONFIDENCES = ("low", "medium", "high")
+VERIFICATIONS = ("fresh", "changed", "missing", "unknown")
+CLOSED_STATUSES = ("superseded", "retracted")
+
+Extra: TypeAlias = str | list["Extra"] | dict[str, "Extra"]
+"""A frontmatter value as read: scalars are text, typed only where the schema knows the key."""
+
+
+def _nothing() -> Mapping[str, Extra]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a fact comes from. At least one field of a new note's provenance is not empty."""
+
+    human: str | None = None
+    agent: str | None = None
+    repository: str | None = None
+    branch: str | None = None
+    commit: str | None = None
+    pull_request: str | None = None
+    issue: str | None = None
+    files: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    session: str | None = None
+    extra: Mapping[str, Extra] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What checking a note against its code repository found: at which time and commit, and the result."""
+
+    at: str | None = None
+    commit: str | None = None
+    result: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """Who let a note into canon, and when."""
+
+    by: str | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an imported note was made from; with `kind` and `path` an import can be repeated."""
+
+    kind: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One markdown file, one fact. Attributes stand in the canonical order of frontmatter keys.
+
+    `extra` keeps keys that this version does not know. For a foreign file without frontmatter the
+    codec fills `id` from the file's stem and `title` from its first heading.
+    """
+
+    id: str
+    kind: str
+    title: str
+    body: str = ""
+    type: str = "discovery"
+    summary: str | None = None
+    status: str = "observed"
+    confidence: str = "medium"
+    created_at: str | None = None
+    updated_at: str | None = None
+    observed_at: str | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
+    superseded_at: str | None = None
+    superseded_by: str | None = None
+    supersedes: tuple[str, ...] = ()
+    relates: tuple[str, ...] = ()
+    retracted_at: str | None = None
+    retract_reason: str | None = None
+    branch: str | None = None
+    conflict_of: str | None = None
+    repository: str | None = None
+    components: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    author: str | None = None
+    author_ref: str | None = None
+    deciders: tuple[str, ...] = ()
+    number: str | None = None
+    name: str | None = None
+    org: str | None = None
+    role: str | None = None
+    provenance: Provenance = field(default_factory=Provenance)
+    reviewed: Reviewed | None = None
+    source: Source | None = None
+    verified: Verified | None = None
+    extra: Mapping[str, Extra] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """A note as it lies in a brain: `path` is relative to the brain's root, with forward slashes."""
+
+    note: Note
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file that cannot be read as a note, or a doubt about one that can (`fatal` is then False)."""
+
+    path: str
+    line: int
+    cause: str
+    fatal: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line}: {self.cause}" if self.line else f"{self.path}: {self.cause}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result: `score` grows with relevance; `why` names what matched."""
+
+    note: Note
+    path: str
+    score: float
+    why: tuple[str, ...] = ()
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The outcome for one note of a batch or sync."""
+
+    id: str
+    state: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The machine-readable answer of every write and sync.
+
+    `state` is published, committed (local only), staged, deferred, refused or unchanged; `next` is the
+    next step for the caller where there is one.
+    """
+
+    state: str
+    ids: tuple[str, ...] = ()
+    commit: str | None = None
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+    next: str | None = None
+    items: tuple[Item, ...] = ()
+    pulled: int | None = None
+    pushed: int | None = None
+    conflicts: tuple[str, ...] | None = None
+    dropped: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A secret that a scan found. The value itself is never kept: only where it is and which rule saw it."""
+
+    rule: str
+    where: str
+
+
+def same_repository(one: str, other: str) -> bool:
+    """Whether two names mean one repository: case is ignored, and where either side has no slash only
+    the last segments are compared."""
+    left, right = one.strip("/").casefold(), other.strip("/").casefold()
+    if "/" in left and "/" in right:
+        return left == right or left.endswith("/" + right) or right.endswith("/" + left)
+    return left.rsplit("/", 1)[-1] == right.rsplit("/", 1)[-1]

@@ -1,0 +1,1 @@
+"""Git moves the files: commits, merges and history of a brain, and the code repository of a session."""

@@ -1,0 +1,288 @@
+"""The branch moves to a commit that was made elsewhere, and the work tree follows without losing an edit.
+
+A journal (branch, old, new) is durable before anything changes. Then files, then git's index, then the branch,
+with its expected old value. Killed anywhere in between, `recover` finishes the move first of all; where the
+branch has moved meanwhile by other hands, it takes the half-made move back instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from commonwealth.errors import BrainError, Busy
+from commonwealth.repo import workfiles
+from commonwealth.repo.common import read_text
+from commonwealth.repo.content import Content
+from commonwealth.repo.faults import fault
+from commonwealth.repo.git import Git
+from commonwealth.repo.head import branch_tip, main_branch, require_branch, state_file
+from commonwealth.repo.objects import Objects
+from commonwealth.repo.store import (
+    REGULAR,
+    Delta,
+    MissingObject,
+    blob,
+    differences,
+    entries_at,
+    matches,
+    move_ref,
+    set_index,
+    store_blobs,
+    wait_for_index,
+)
+from commonwealth.repo.tree import Entry
+from commonwealth.repo.workfiles import write_private
+
+_JOURNAL = "journal"
+_BASES = "bases"
+_LINK = "120000"
+_FLUSHED_ALONE = 64
+
+
+@dataclass(slots=True)
+class _Report:
+    """What happened to the files while they were brought over."""
+
+    clean: list[str] = field(default_factory=list)
+    edited: dict[str, Entry | None] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def move(git: Git, branch: str, old: str | None, new: str, content: Content) -> tuple[str, ...]:
+    """Move `branch` and the work tree from `old` to `new`, whose objects are here; the warnings.
+
+    The caller holds the writer lock and has recovered. A file that is not what `old` says is merged with
+    what `new` says, or kept, as an edit that is not committed yet. Raises Busy where another git process
+    moved the branch or keeps the index, Refused where HEAD is elsewhere: then nothing has changed.
+    """
+    require_branch(git, branch)
+    wait_for_index(git)
+    if branch_tip(git, branch) != old:
+        raise _overtaken(git, branch)
+    record = json.dumps({"branch": branch, "old": old, "new": new})
+    write_private(state_file(git, _JOURNAL), record.encode("utf-8"))
+    fault("move-journal")
+    return _finish(git, branch, old, new, content)
+
+
+def recover(git: Git, content: Content) -> tuple[str, ...]:
+    """Finish a move that was interrupted, or take it back where the branch went elsewhere; the warnings.
+
+    The first step under every writer lock. Costs one look for a file where there is nothing to do.
+    """
+    place = state_file(git, _JOURNAL)
+    text = read_text(place)
+    if text is None:
+        return ()
+    journal = _parse(text)
+    if journal is None:  # written whole or not at all, so this is no move of ours
+        _close(git)
+        return ()
+    branch, old, new = journal
+    require_branch(git, branch)
+    wait_for_index(git)
+    tip = branch_tip(git, branch)
+    if tip == new or not _present(git, new):
+        _close(git)
+        return ()
+    if tip == old:
+        return _finish(git, branch, old, new, content, half="recover-half")
+    _take_back(git, old, new, tip)
+    _close(git)
+    return (f"An interrupted sync was taken back, as {branch} had moved meanwhile.",)
+
+
+def _parse(text: str) -> tuple[str, str | None, str] | None:
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(record, dict):
+        return None
+    branch, old, new = (record.get(key) for key in ("branch", "old", "new"))
+    if isinstance(branch, str) and isinstance(new, str) and (old is None or isinstance(old, str)):
+        return branch, old, new
+    return None
+
+
+def _present(git: Git, commit: str) -> bool:
+    return git.resolve(commit) is not None
+
+
+def _close(git: Git) -> None:
+    place = state_file(git, _JOURNAL)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(place)
+    if os.name != "nt":
+        workfiles.flush_folder(os.path.dirname(place))
+
+
+def _overtaken(git: Git, branch: str) -> Busy:
+    return Busy(f"Another git process moved {branch} of {git.root} at the same moment.", hint="Try again.")
+
+
+def _finish(
+    git: Git, branch: str, old: str | None, new: str, content: Content, *, half: str = "move-half"
+) -> tuple[str, ...]:
+    report = _bring_over(git, differences(git, old, new), content, half)
+    fault("move-files")
+    set_index(git, report.clean, report.edited)
+    fault("move-index")
+    if not move_ref(git, f"refs/heads/{branch}", new, old, "commonwealth: sync"):
+        _take_back(git, old, new, branch_tip(git, branch))
+        _close(git)
+        raise _overtaken(git, branch)
+    fault("move-done")
+    _close(git)
+    return tuple(report.warnings)
+
+
+def _bring_over(git: Git, deltas: Mapping[str, Delta], content: Content, half: str) -> _Report:
+    """Every file from its old to its new version; removals first, as they may make room for folders."""
+    report = _Report()
+    ordered = sorted(deltas.items(), key=lambda item: (item[1].new is not None, item[0]))
+    with Objects(git) as objects:
+        for number, (path, delta) in enumerate(ordered):
+            if delta.new is not None and delta.new[0] not in (*REGULAR, _LINK):
+                report.edited[path] = delta.new  # a nested repository: nothing of it lies in our tree
+                continue
+            try:
+                _bring(git, objects, path, delta, content, report)
+            except MissingObject:
+                raise
+            except BrainError as error:
+                _keep(git, path, delta, report, str(error))
+            if number == 0:
+                fault(half)
+    _flush(git, list(deltas))
+    return report
+
+
+def _flush(git: Git, paths: list[str]) -> None:
+    """Make the files durable before the journal goes: one by one while they are few."""
+    if len(paths) > _FLUSHED_ALONE and hasattr(os, "sync"):
+        os.sync()
+        return
+    for path in paths:
+        workfiles.flush_file(os.path.join(git.root, path))
+    workfiles.sync_folders(git.root, paths)
+
+
+def _bring(git: Git, objects: Objects, path: str, delta: Delta, content: Content, report: _Report) -> None:
+    current = workfiles.read(git.root, path)
+    if matches(current, delta.new):
+        report.clean.append(path)
+    elif matches(current, delta.old):
+        _write(git, objects, path, current, delta.new)
+        report.clean.append(path)
+    elif current is None:
+        # Deleted here and changed there: the edit stays.
+        _write(git, objects, path, None, delta.new)
+        report.clean.append(path)
+        report.warnings.append(f"{path} was deleted here and changed elsewhere: it is back.")
+    elif content.is_derived(path):
+        keep_bytes(git, current)
+        _write(git, objects, path, current, delta.new)
+        report.clean.append(path)
+    elif delta.new is None:
+        report.edited[path] = None
+        report.warnings.append(f"{path} was deleted elsewhere and edited here: the edit stays.")
+    else:
+        _merge_edit(git, objects, path, delta, current, content, report)
+
+
+def _write(git: Git, objects: Objects, path: str, current: bytes | None, new: Entry | None) -> None:
+    if new is not None:
+        data = blob(objects, new) or b""
+        executable = new[0] == "100755"
+        workfiles.Prepared(git.root, path, data, executable=executable, flush=False).place(current)
+    elif current is not None:
+        workfiles.remove(git.root, path, current)
+
+
+def _merge_edit(
+    git: Git, objects: Objects, path: str, delta: Delta, current: bytes, content: Content, report: _Report
+) -> None:
+    """An edit that is not committed yet meets a new version: as one, still to be committed."""
+    if content.owns(path) is None:
+        _keep(git, path, delta, report, f"{path} was edited here and changed elsewhere: yours stays in place.")
+        return
+    theirs = blob(objects, delta.new) or b""
+    merged = content.merge(blob(objects, delta.old), current, theirs, path)
+    for sibling, data in merged.siblings.items():
+        if workfiles.read(git.root, sibling) != data:
+            workfiles.replace(git.root, sibling, data, None)
+    if merged.data != current:
+        workfiles.replace(git.root, path, merged.data, current)
+    report.edited[path] = delta.new
+    report.warnings.extend(merged.warnings)
+
+
+def _keep(git: Git, path: str, delta: Delta, report: _Report, why: str) -> None:
+    """Leave the file as it is; what it was edited from is remembered, so that its commit reverts nothing."""
+    report.edited[path] = delta.new
+    report.warnings.append(why)
+    bases = read_bases(git)
+    bases.setdefault(path, delta.old[1] if delta.old else "")
+    write_bases(git, bases)
+
+
+def _take_back(git: Git, old: str | None, new: str, tip: str | None) -> None:
+    """Bring the files that the move has changed, and only those, to what the branch says now."""
+    deltas = differences(git, old, new)
+    wanted = entries_at(git, tip, deltas) if tip is not None else {}
+    clean: list[str] = []
+    with Objects(git) as objects:
+        for path, delta in sorted(deltas.items(), key=lambda item: item[0] in wanted):
+            try:
+                current = workfiles.read(git.root, path)
+                target = wanted.get(path)
+                if matches(current, target):
+                    clean.append(path)
+                elif matches(current, delta.new) or matches(current, delta.old):
+                    _write(git, objects, path, current, target)
+                    clean.append(path)
+            except MissingObject:
+                raise
+            except BrainError:
+                continue  # not ours to touch: it stays as an edit
+    set_index(git, clean, {path: wanted.get(path) for path in deltas if path not in clean})
+
+
+def read_bases(git: Git) -> dict[str, str]:
+    """For each file that was kept in a move: the blob it was edited from ("": it was new)."""
+    text = read_text(state_file(git, _BASES))
+    try:
+        found = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+def write_bases(git: Git, bases: Mapping[str, str]) -> None:
+    """Remember `bases`; no file where there are none."""
+    place = state_file(git, _BASES)
+    if bases:
+        write_private(place, json.dumps(dict(bases), sort_keys=True).encode("utf-8"))
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(place)
+
+
+def keep_bytes(git: Git, data: bytes) -> str:
+    """Keep bytes that a person wrote and that we are about to replace, under a private ref; the blob's name."""
+    name = store_blobs(git, [data])[0]
+    git.run("update-ref", f"refs/commonwealth/kept/{name}", name)
+    return name
+
+
+def recover_branch(git: Git, content: Content) -> tuple[str, tuple[str, ...]]:
+    """`recover`, then the brain's branch with HEAD on it. Raises Refused where HEAD is elsewhere."""
+    warnings = recover(git, content)
+    branch = main_branch(git)
+    require_branch(git, branch)
+    return branch, warnings

@@ -1,0 +1,91 @@
+"""What a sync leaves behind: its answer, the debt of what is not published yet, and private refs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+
+from commonwealth.errors import BrainError
+from commonwealth.repo.common import read_text
+from commonwealth.repo.git import Git
+from commonwealth.repo.head import state_file
+from commonwealth.repo.store import move_ref
+from commonwealth.repo.workfiles import write_private
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a sync did.
+
+    `state`: published (all of ours is on the remote), committed (ours is in git here; it was not asked to be
+    pushed, there is no remote, or the remote declined it), deferred (the remote could not be reached, or
+    others were faster to the end), refused (nothing may be pushed until a person acts), unchanged.
+    `pulled` and `pushed` count notes; `changed` are all paths that differ between `previous` and `head`;
+    `conflicts` are files that keep a version which could not be united; `trouble` is the reason and next step.
+    """
+
+    state: str
+    previous: str | None = None
+    head: str | None = None
+    pulled: int = 0
+    pushed: int = 0
+    changed: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    trouble: BrainError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """What is not published yet, since when (canonical time), and why."""
+
+    since: str
+    reason: str
+
+
+def read_debt(git: Git) -> Debt | None:
+    """What the last sync could not publish, or None."""
+    text = read_text(state_file(git, "debt"))
+    try:
+        found = json.loads(text) if text else None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        return None
+    return Debt(str(found.get("since", "")), str(found.get("reason", "")))
+
+
+def record_debt(git: Git, now: str, reason: str) -> None:
+    """Remember that something is not published, since the first time that it was not."""
+    earlier = read_debt(git)
+    debt = Debt(earlier.since if earlier else now, reason)
+    if debt != earlier:
+        record = {"since": debt.since, "reason": debt.reason}
+        write_private(state_file(git, "debt"), json.dumps(record).encode("utf-8"))
+
+
+def clear_debt(git: Git) -> None:
+    """Everything is published."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(state_file(git, "debt"))
+
+
+def seen_ref(branch: str) -> str:
+    """The private ref that holds the newest tip of the remote's branch that we have taken for its history."""
+    return f"refs/commonwealth/seen/{branch}"
+
+
+def rescue(git: Git, tip: str | None) -> str:
+    """A private ref that keeps `tip` whatever becomes of the branch; the same one for the same commit."""
+    listed = git.text("for-each-ref", "--format=%(objectname) %(refname)", "refs/commonwealth/rescue")
+    refs = [line.split(" ", 1) for line in listed.splitlines()]
+    for name, ref in refs:
+        if name == tip:
+            return ref
+    numbers = [int(ref.rpartition("/")[2]) for _, ref in refs if ref.rpartition("/")[2].isdecimal()]
+    ref = f"refs/commonwealth/rescue/{1 + max(numbers, default=0)}"
+    if tip is not None:
+        move_ref(git, ref, tip, None, "rescue")
+    return ref

@@ -1,0 +1,245 @@
+"""Files of the work tree: read without following links, replaced only while they are what was read."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Callable
+
+from commonwealth.errors import Damaged, Refused
+
+TEMPORARY = re.compile(r"\.commonwealth-[0-9a-f]{16}\.tmp")
+"""The names of our unfinished files; one that no writer holds is debris of a crash."""
+
+_RESERVED = re.compile(r"(?i)\.git[ .]*|git~[0-9]+|\.git:.*")
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+class Changed(Refused):
+    """A file is not what its writer read: somebody else was faster. `path` names it; reading again helps."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} has changed since it was read.", hint="Read it again and repeat the change.")
+        self.path = path
+
+
+def blob_id(data: bytes, width: int = 40) -> str:
+    """The name git gives to these bytes; `width` is the length of the repository's object names."""
+    head = b"blob %d\0" % len(data)
+    if width == 64:
+        return hashlib.sha256(head + data).hexdigest()
+    return hashlib.sha1(head + data, usedforsecurity=False).hexdigest()
+
+
+def locate(root: str, path: str) -> str:
+    """The absolute place of a file of the brain. Raises Refused where it lies, or leads by a link, outside."""
+    parts = path.split("/")
+    if not path or "\0" in path or any(_unsafe(part) for part in parts):
+        raise Refused(f"{path!r} is not a path inside the brain.")
+    place = root
+    for part in parts[:-1]:
+        place = os.path.join(place, part)
+        try:
+            mode = os.lstat(place).st_mode
+        except FileNotFoundError:
+            break
+        if stat.S_ISLNK(mode):
+            raise Refused(f"{path} leads through the link {os.path.relpath(place, root)}.", hint="Remove the link.")
+        if not stat.S_ISDIR(mode):
+            break
+    return os.path.join(root, *parts)
+
+
+def _unsafe(part: str) -> bool:
+    return part in ("", ".", "..") or _RESERVED.fullmatch(part) is not None or (os.name == "nt" and "\\" in part)
+
+
+def read(root: str, path: str) -> bytes | None:
+    """The bytes of a file, or None where there is none.
+
+    A folder of that name is no file. Raises Damaged for a link or a device, and for what cannot be read.
+    """
+    place = locate(root, path)
+    try:
+        fd = os.open(place, os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Damaged(f"{path} cannot be read: {error.strerror}.", hint="Look at the file by hand.") from None
+    try:
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISDIR(mode):
+            return None
+        if not stat.S_ISREG(mode):
+            raise Damaged(f"{path} is not a regular file.", hint="Look at it by hand.")
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(fd)
+
+
+def is_executable(root: str, path: str) -> bool:
+    """Whether the file carries the owner's executable bit."""
+    try:
+        return bool(os.lstat(locate(root, path)).st_mode & stat.S_IXUSR)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+class Prepared:
+    """The new bytes of a file, durable beside it under a temporary name, waiting for the rename."""
+
+    def __init__(
+        self, root: str, path: str, data: bytes, *, executable: bool | None = None, flush: bool = True
+    ) -> None:
+        self.root, self.path, self.data = root, path, data
+        self._place = locate(root, path)
+        self._folder = os.path.dirname(self._place)
+        _make_folders(root, self._folder)
+        self._temporary = os.path.join(self._folder, f".commonwealth-{os.urandom(8).hex()}.tmp")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_BINARY", 0)
+        fd = os.open(self._temporary, flags, 0o666)
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                self._keep_mode(fd, executable)
+                file.flush()
+                if flush:
+                    os.fsync(fd)
+        except OSError:
+            self.drop()
+            raise
+
+    def _keep_mode(self, fd: int, executable: bool | None) -> None:
+        if os.name == "nt":
+            return
+        try:
+            mode = stat.S_IMODE(os.lstat(self._place).st_mode)
+        except OSError:
+            mode = stat.S_IMODE(os.fstat(fd).st_mode)
+            if not executable:
+                return
+        if executable is not None:
+            mode = mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
+        os.fchmod(fd, mode)
+
+    def place(self, expect: bytes | None) -> None:
+        """Rename into place if the file still is `expect` (None: absent). Raises Changed."""
+        if expect is None:
+            self._place_new()
+            return
+        if read(self.root, self.path) != expect:
+            self.drop()
+            raise Changed(self.path)
+        os.replace(self._temporary, self._place)
+
+    def _place_new(self) -> None:
+        # A link, unlike a rename, never overwrites a file that somebody makes at this moment.
+        try:
+            os.link(self._temporary, self._place)
+        except FileExistsError:
+            self.drop()
+            raise Changed(self.path) from None
+        except OSError:
+            if os.path.lexists(self._place):
+                self.drop()
+                raise Changed(self.path) from None
+            os.rename(self._temporary, self._place)
+            return
+        os.unlink(self._temporary)
+
+    def drop(self) -> None:
+        """Remove the temporary file."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._temporary)
+
+
+def replace(root: str, path: str, data: bytes, expect: bytes | None, *, executable: bool | None = None) -> None:
+    """Write a file durably if it still is `expect` (None: absent). Raises Changed, Refused, OSError."""
+    Prepared(root, path, data, executable=executable).place(expect)
+    sync_folders(root, [path])
+
+
+def remove(root: str, path: str, expect: bytes) -> None:
+    """Remove a file if it still is `expect`, and the folders that this leaves empty. Raises Changed."""
+    place = locate(root, path)
+    if read(root, path) != expect:
+        raise Changed(path)
+    os.unlink(place)
+    folder = os.path.dirname(place)
+    while folder != root:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            break
+        folder = os.path.dirname(folder)
+
+
+def sync_folders(root: str, paths: list[str]) -> None:
+    """Make renames and removals durable: each folder that holds one of `paths` is flushed once."""
+    if os.name == "nt":
+        return
+    for folder in sorted({os.path.dirname(os.path.join(root, path)) for path in paths}):
+        with contextlib.suppress(FileNotFoundError):
+            flush_folder(folder)
+
+
+def flush_file(place: str) -> None:
+    """Flush a file's bytes to disk; one that is gone needs none."""
+    try:
+        fd = os.open(place, os.O_RDONLY | _NOFOLLOW)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def flush_folder(folder: str) -> None:
+    """Flush the names in a folder to disk."""
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _make_folders(root: str, folder: str) -> None:
+    missing = []
+    while folder != root and not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for name in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name)
+            if os.name != "nt":
+                flush_folder(os.path.dirname(name))
+
+
+def write_private(place: str, data: bytes) -> None:
+    """Write one of our own files below `.git` durably, whole or not at all."""
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    temporary = f"{place}.{os.urandom(4).hex()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, place)
+    except OSError:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+    if os.name != "nt":
+        flush_folder(os.path.dirname(place))
+
+
+def undoing(steps: list[Callable[[], None]]) -> None:
+    """Run undo steps, last first; a step that finds somebody else's bytes leaves them alone."""
+    for step in reversed(steps):
+        with contextlib.suppress(Refused, Damaged, OSError):
+            step()

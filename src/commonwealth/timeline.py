@@ -1,0 +1,73 @@
+"""Instants as canonical UTC text (`2026-06-02T12:20:00Z`), and half-open validity.
+
+Canonical text sorts as time does, so files, SQL and Python compare it as plain strings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, datetime, timedelta
+
+_INSTANT = re.compile(
+    r"(?P<date>\d{4}-\d{2}-\d{2})"
+    r"(?:[Tt ]+(?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
+    r"\s*(?P<zone>[Zz]|UTC|[+-]\d{2}(?::?\d{2})?)?)?"
+)
+
+
+def canonical(text: str) -> str:
+    """The canonical form of an ISO 8601 date or time.
+
+    A date alone is midnight UTC; a time without a zone is taken as UTC; fractions of a second are
+    dropped; a leap second becomes the next second.
+    Raises ValueError with one clause that says what is wrong.
+    """
+    match = _INSTANT.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not an ISO 8601 date or time such as 2026-06-02T12:20:00Z")
+    second = int(match["second"] or 0)
+    leap = second == 60
+    try:
+        moment = datetime.fromisoformat(match["date"]).replace(
+            hour=int(match["hour"] or 0),
+            minute=int(match["minute"] or 0),
+            second=59 if leap else second,
+            tzinfo=UTC,
+        )
+        moment += timedelta(seconds=1 if leap else 0) - _offset(match["zone"])
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{text!r} is not a possible time ({error})") from None
+    return render(moment)
+
+
+def _offset(zone: str | None) -> timedelta:
+    if zone is None or zone in ("Z", "z", "UTC"):
+        return timedelta()
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    hours, minutes = int(digits[:2]), int(digits[2:])
+    if hours > 14 or minutes > 59:
+        raise ValueError(f"no time zone is {zone} away from UTC")
+    offset = timedelta(hours=hours, minutes=minutes)
+    return -offset if zone[0] == "-" else offset
+
+
+def render(moment: datetime) -> str:
+    """Canonical text of an aware datetime."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def parse(text: str) -> datetime:
+    """An aware UTC datetime of canonical text."""
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+
+
+def now() -> str:
+    """The clock, or `COMMONWEALTH_NOW` where it is set (tests and demos)."""
+    fixed = os.environ.get("COMMONWEALTH_NOW")
+    return canonical(fixed) if fixed else render(datetime.now(UTC))
+
+
+def holds(valid_from: str | None, valid_until: str | None, at: str) -> bool:
+    """Whether half-open `[valid_from, valid_until)` contains the instant `at`; a missing end is unbounded."""
+    return (valid_from is None or valid_from <= at) and (valid_until is None or at < valid_until)

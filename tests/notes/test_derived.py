@@ -1,0 +1,71 @@
+"""Derived files are pure text of the notes: the same bytes whoever makes them, and safe to show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonwealth.notes import derived
+
+from .examples import NOTE, TITLES, texts
+
+FOLDERS = {"memory": "memory", "decision": "adr"}
+
+
+@given(texts, texts)
+def test_a_line_is_one_line_whose_link_leads_to_the_note(title: str, summary: str) -> None:
+    line = derived.index_line(replace(NOTE, title=title, summary=summary), "a (b)]é.md")
+    assert line.isprintable() or all(c.isprintable() or c.isspace() or ord(c) > 127 for c in line)
+    assert "\n" not in line
+    assert derived.line_path(line) == "a%20%28b%29%5D%C3%A9.md"
+
+
+def test_no_text_of_a_note_opens_a_link_or_tag() -> None:
+    hostile = "x](http://evil) [y](z) <script> ![i](j) `c` | \x1b[31m\u202e"
+    line = derived.index_line(replace(NOTE, title=hostile, summary=hostile), "x.md")
+    for mark in ("](http", "[y](", "<script", "![", "\x1b", "\u202e"):
+        assert mark not in line.replace("\\]", "").replace("\\<", "").replace("\\[", "").replace("\\!", "")
+
+
+def test_a_line_says_what_is_no_longer_true() -> None:
+    old = replace(NOTE, status="superseded", superseded_by="2026-07-01-new-aaaaaaaa")
+    assert "(superseded by 2026-07-01-new-aaaaaaaa)" in derived.index_line(old, "x.md")
+    assert "(retracted)" in derived.index_line(replace(NOTE, status="retracted"), "x.md")
+    assert "(disputes other)" in derived.index_line(replace(NOTE, conflict_of="other"), "x.md")
+
+
+@given(st.permutations(range(6)), st.sets(st.integers(0, 5)))
+def test_a_table_does_not_depend_on_order_and_changes_by_line(order: list[int], removed: set[int]) -> None:
+    entries = [(replace(NOTE, title=TITLES[n * 7]), f"2026-06-0{n}-x.md") for n in order]
+    whole = derived.folder_index("memory", "memory/2026-06", entries)
+    assert whole == derived.folder_index("memory", "memory/2026-06", sorted(entries, key=lambda e: e[1]))
+    left = [entry for entry in entries if int(entry[1][9]) not in removed]
+    changes: dict[str, str | None] = {f"2026-06-0{n}-x.md": None for n in removed}
+    changed = derived.updated_index(whole, "memory", "memory/2026-06", changes)
+    assert changed == derived.folder_index("memory", "memory/2026-06", left)
+    back: dict[str, str | None] = {path: derived.index_line(note, path) for note, path in entries}
+    assert derived.updated_index(changed, "memory", "memory/2026-06", back) == whole
+
+
+def test_a_kinds_table_counts_its_folders_and_lists_its_own_notes() -> None:
+    text = derived.kind_index("memory", "memory", {"2026-06": 1, "2026-07": 1200, "empty": 0}, [(NOTE, "flat.md")])
+    assert text.index("[2026-07](2026-07/INDEX.md): 1,200 notes") < text.index("[2026-06](2026-06/INDEX.md): 1 note\n")
+    assert "](flat.md)" in text
+    assert "empty" not in text
+
+
+@given(texts, st.lists(texts, max_size=5), st.integers(0, 400))
+def test_the_router_is_bounded_and_ends_with_whole_lines(name: str, titles: list[str], many: int) -> None:
+    lines = [derived.index_line(replace(NOTE, title=title), "x.md") for title in titles] * many
+    text = derived.router(name, FOLDERS, {"memory": 12}, lines)
+    assert len(text.encode()) <= derived.MAX_ROUTER
+    assert text == derived.router(name, FOLDERS, {"memory": 12}, lines)
+    assert text.endswith("\n")
+    assert "[adr](adr/INDEX.md)" in text
+
+
+def test_a_line_can_move_to_the_root() -> None:
+    line = derived.index_line(NOTE, "x.md")
+    assert derived.moved_line(line, "memory/2026-06") == derived.index_line(NOTE, "memory/2026-06/x.md")

@@ -1,0 +1,1 @@
+"""Tests of `repo`: git moves the files."""

@@ -1,0 +1,166 @@
+"""People's own edits: committed as theirs, held back where they cannot be, strays only named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonwealth.repo.git import Git
+from commonwealth.repo.head import branch_tip
+from commonwealth.repo.lock import WriterLock
+from commonwealth.repo.pending import Settled, commit_pending, pending
+
+from .brains import first_brain, head, plain, put, status
+from .linenotes import CONTENT, NOW, Writer, remember
+
+FIRST = "memory/2026-07/first.md"
+
+
+@pytest.fixture
+def brain(tmp_path: Path) -> Path:
+    return first_brain(tmp_path / "brain")
+
+
+def settle(brain: Path, *, accept: bool = False) -> Settled:
+    git = Git(brain)
+    with WriterLock(git.git_dir) as held:
+        return commit_pending(
+            git,
+            CONTENT,
+            Writer("Bob", "bob@example.com"),
+            now=NOW,
+            held=held,
+            tip=branch_tip(git, "main"),
+            accept_deletions=accept,
+        )
+
+
+def test_edits_additions_and_deletions_become_one_commit_of_the_person(brain: Path) -> None:
+    remember(brain, "old", "text: old\n")
+    put(brain, FIRST, "title: edited\n")
+    put(brain, "decisions/2026-07/new.md", "title: new\n")
+    put(brain, ".commonwealth/config.yaml", "name: renamed\n")
+    (brain / "memory/2026-07/old.md").unlink()
+    settled = settle(brain)
+    assert set(settled.committed) == {
+        FIRST,
+        "decisions/2026-07/new.md",
+        ".commonwealth/config.yaml",
+        "memory/2026-07/old.md",
+    }
+    assert settled.warnings == ()
+    assert plain(brain, "show", "-s", "--format=%an %cn %s").strip() == (
+        "Bob Bob Notes by hand: 1 added, 2 changed, 1 removed"
+    )
+    assert status(brain) == ""
+
+
+def test_nothing_pending_makes_no_commit(brain: Path) -> None:
+    before = head(brain)
+    assert settle(brain) == Settled(before)
+    assert head(brain) == before
+
+
+def test_strays_are_named_and_never_swept_up(brain: Path) -> None:
+    put(brain, "memory/.env", "TOKEN=1\n")
+    put(brain, "memory/2026-07/id_rsa", "key\n")
+    put(brain, "memory/nested/a.md", "text: a\n")
+    plain(brain / "memory/nested", "init", "-q")
+    plain(brain, "add", "memory/.env")
+    before = head(brain)
+    settled = settle(brain)
+    assert head(brain) == before
+    assert [warning.split(" ")[0] for warning in settled.warnings] == [
+        "memory/.env",
+        "memory/2026-07/id_rsa",
+        "memory/nested/",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [("title: SECRET\n", "secret"), ("<<<<<<< ours\n", "no colon"), ("title: a\n" * 200_000, "larger")],
+)
+def test_an_edit_that_cannot_be_committed_is_named_and_left_as_it_is(brain: Path, text: str, cause: str) -> None:
+    put(brain, FIRST, text)
+    put(brain, "memory/2026-07/good.md", "text: good\n")
+    settled = settle(brain)
+    assert settled.committed == ("memory/2026-07/good.md",)
+    (warning,) = settled.warnings
+    assert FIRST in warning
+    assert cause in warning
+    assert "SECRET" not in warning
+    assert (brain / FIRST).read_text() == text
+    assert "SECRET" not in plain(brain, "log", "-p", "--all")
+
+
+def test_a_link_in_place_of_a_note_is_not_followed(brain: Path) -> None:
+    (brain / FIRST).unlink()
+    (brain / FIRST).symlink_to("/etc/hostname")
+    settled = settle(brain)
+    assert settled.committed == ()
+    assert "not a regular file" in settled.warnings[0]
+
+
+def test_a_note_moved_by_hand_is_no_deletion(brain: Path) -> None:
+    for number in range(4):
+        remember(brain, f"n{number}", "text: n\n")
+    (brain / "memory/2026-07").rename(brain / "memory/2026-08")
+    settled = settle(brain)
+    assert settled.warnings == ()
+    assert status(brain) == ""
+
+
+def test_deletions_in_bulk_wait_until_they_are_accepted(brain: Path) -> None:
+    for number in range(4):
+        remember(brain, f"n{number}", "text: n\n")
+    for number in range(3):
+        (brain / f"memory/2026-07/n{number}.md").unlink()
+    put(brain, FIRST, "title: edited\n")
+    settled = settle(brain)
+    assert settled.committed == (FIRST,)
+    assert "accept-deletions" in settled.warnings[0]
+    assert plain(brain, "ls-tree", "HEAD", "memory/2026-07/n0.md")
+    assert len(settle(brain, accept=True).committed) == 3
+    assert status(brain) == ""
+
+
+def test_one_deletion_in_a_small_brain_is_taken_at_its_word(brain: Path) -> None:
+    (brain / FIRST).unlink()
+    assert settle(brain).committed == (FIRST,)
+
+
+def test_a_derived_file_edited_by_hand_is_put_back_and_the_edit_kept_aside(brain: Path) -> None:
+    put(brain, "ROUTER.md", "router\n")
+    plain(brain, "add", "ROUTER.md")
+    plain(brain, "commit", "-qm", "router")
+    put(brain, "ROUTER.md", "mine\n")
+    settled = settle(brain)
+    assert (brain / "ROUTER.md").read_text() == "router\n"
+    assert status(brain) == ""
+    kept = plain(brain, "for-each-ref", "--format=%(objectname)", "refs/commonwealth/kept").strip()
+    assert plain(brain, "cat-file", "-p", kept) == "mine\n"
+    assert kept[:12] in settled.warnings[0]
+
+
+def test_looking_changes_no_byte(brain: Path) -> None:
+    put(brain, FIRST, "title: edited\n")
+    index = (brain / ".git/index").read_bytes()
+    found = pending(Git(brain), CONTENT)
+    assert [edit.path for edit in found.edits] == [FIRST]
+    assert (brain / ".git/index").read_bytes() == index
+
+
+def test_an_unfinished_file_of_a_killed_writer_is_cleared_away(brain: Path) -> None:
+    put(brain, "memory/2026-07/.commonwealth-0123456789abcdef.tmp", "half")
+    assert settle(brain).warnings == ()
+    assert status(brain) == ""
+
+
+def test_a_file_taken_out_of_the_index_alone_is_not_a_deletion(brain: Path) -> None:
+    plain(brain, "rm", "-q", "--cached", FIRST)
+    before = head(brain)
+    assert settle(brain).committed == ()
+    assert head(brain) == before
+    assert (brain / FIRST).exists()
