@@ -48,7 +48,7 @@ def add_command(call: Call, match: str, brain: str | None, none: bool, remote: s
     """Use BRAIN, a name or a path, for MATCH; a rule with the same MATCH is replaced.
 
     MATCH is a repository (github.com/acme/shop), all of an organisation or host (github.com/acme/*), or a
-    folder with everything below it (~/work/acme).
+    folder with everything below it (~/src/acme).
     """
     if (brain is None) != none:
         raise Usage("A rule names a brain, or says `--none`.", hint="brain rules add MATCH BRAIN")
@@ -64,7 +64,7 @@ def remove_command(call: Call, match: str) -> int:
     return _answer(call, "removed", config.remove_rule(match))
 
 
-@command("check", "brain rules check", "brain rules check -C ~/work/shop --json")
+@command("check", "brain rules check", "brain rules check -C ~/src/shop --json")
 @with_call
 def check_command(call: Call) -> int:
     """Say which brain is used in a folder, and which rule says so."""
