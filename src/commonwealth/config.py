@@ -6,20 +6,19 @@ everything that could run or reach something live in the user's own folder, `COM
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-import yaml
-
-try:
-    from yaml import CSafeLoader as SafeLoader
-except ImportError:  # PyYAML built without libyaml: the same answers, slower
-    from yaml import SafeLoader  # type: ignore[assignment]
-
+from commonwealth import plainyaml
 from commonwealth.errors import Damaged, Refused
+from commonwealth.routing import Registry, Rule, is_folder, same_match
+from commonwealth.safetext import one_line
 
 CONFIG_PATH = ".commonwealth/config.yaml"
 REVIEW_MODES = ("auto", "queue", "pull-request")
@@ -35,11 +34,15 @@ OWN_FOLDERS = ("index", "staging")
 DEFAULT_SYNC_SECONDS = 3.0
 DEFAULT_START_TOKENS = 1200
 
+CONFIG_LIMIT = 64 << 10
+"""Bytes of a brain's config, and of the user's."""
+_REGISTRY_LIMIT = 1 << 20
+
 
 def home() -> Path:
     """The user's folder: working copies, registry, config, logs. `COMMONWEALTH_HOME` or `~/.commonwealth`."""
-    configured = os.environ.get("COMMONWEALTH_HOME")
-    return Path(configured) if configured else Path.home() / ".commonwealth"
+    configured = os.environ.get("COMMONWEALTH_HOME") or "~/.commonwealth"
+    return Path(os.path.expanduser(configured))  # a host's settings file hands `~` on as it is
 
 
 # A brain's own config
@@ -61,126 +64,111 @@ SCHEMA = 1
 _BRAIN_KEYS = {"schema", "name", "key", "review", "folders", "thresholds", "features"}
 
 
+def read_brain_config(data: bytes, where: str) -> BrainConfig:
+    """`brain_config` of a file's bytes. Raises Damaged also where they are no UTF-8."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Damaged(f"{where}, line {line}: unparsable (it is not UTF-8).", hint="Save the file as UTF-8.") from None
+    return brain_config(text, where)
+
+
 def brain_config(text: str, where: str) -> BrainConfig:
     """Read a brain's config. Settings that it may not make are ignored and named in `warnings`.
 
-    Raises Damaged when the text is no YAML mapping, or when the brain's schema is newer than ours.
+    Raises Damaged when the text is no mapping of settings, or when the brain's schema is newer than ours.
     """
-    data = _mapping(text, where)
-    warnings = [f"{where}: the key {key!r} is not known and was ignored" for key in data if key not in _BRAIN_KEYS]
-    schema = data.get("schema", SCHEMA)
-    if not isinstance(schema, int) or schema > SCHEMA:
-        raise Damaged(
-            f"{where}: this brain has schema {schema}, and this version of `brain` knows {SCHEMA}.",
-            hint="Install a newer version of Commonwealth.",
-        )
-    review = data.get("review", "auto")
-    if review not in REVIEW_MODES:
-        warnings.append(f"{where}: review {review!r} is none of {', '.join(REVIEW_MODES)}; taken as `queue`")
+    data = plainyaml.mapping(text, where, CONFIG_LIMIT)
+    warnings = _unknown(data, _BRAIN_KEYS, where)
+    schema = _schema(data.get("schema"), where)
+    for key in ("name", "key"):
+        if isinstance(data.get(key), (list, dict)):
+            warnings.append(f"{where}: {key} is no text and was ignored")
+    review = data.get("review") or "auto"
+    if not isinstance(review, str) or review not in REVIEW_MODES:
+        warnings.append(f"{where}: review {_shown(review)} is none of {', '.join(REVIEW_MODES)}; taken as `queue`")
         review = "queue"
-    folders, doubts = _folders(data.get("folders", {}), where)
+    folders, doubts = _folders(data.get("folders"), where)
     return BrainConfig(
-        name=str(data.get("name") or "brain"),
+        name=one_line(_text(data.get("name")), 60) or "brain",
         schema=schema,
-        key=str(data.get("key") or ""),
+        key=_text(data.get("key")),
         review=review,
         folders=folders,
         warnings=(*warnings, *doubts),
     )
 
 
-def _folders(given: object, where: str) -> tuple[Mapping[str, str], list[str]]:
+def _unknown(data: Mapping[str, plainyaml.Value], known: Collection[str], where: str) -> list[str]:
+    """A warning for the keys that are not known. Raises Damaged where no other key is there: such a file was
+    meant to say something, and says nothing."""
+    unknown = [_shown(key) for key in data if key not in known]
+    if not unknown:
+        return []
+    named = ", ".join(unknown[:5]) + (" …" if len(unknown) > 5 else "")
+    if len(unknown) == len(data):
+        raise Damaged(
+            f"{where}: unparsable (none of its keys is a setting: {named}).",
+            hint=f"The settings are {', '.join(sorted(known))}.",
+        )
+    return [f"{where}: {named} is no setting and was ignored"]
+
+
+def _schema(given: plainyaml.Value, where: str) -> int:
+    if given is None:
+        return SCHEMA
+    if not isinstance(given, str) or not re.fullmatch(r"[1-9][0-9]{0,8}", given):
+        raise Damaged(f"{where}: schema {_shown(given)} is no version number.", hint=f"It is {SCHEMA}; mend the file.")
+    if int(given) > SCHEMA:
+        raise Damaged(
+            f"{where}: this brain has schema {given}, and this version of `brain` knows {SCHEMA}.",
+            hint="Install a newer version of Commonwealth.",
+        )
+    return int(given)
+
+
+def _text(given: plainyaml.Value) -> str:
+    return given if isinstance(given, str) else ""
+
+
+def _shown(given: plainyaml.Value) -> str:
+    """A value of a file in a message: on one line, short, nothing in it but text."""
+    return f"`{one_line(str(given), 60)}`"
+
+
+def _folders(given: plainyaml.Value, where: str) -> tuple[Mapping[str, str], list[str]]:
+    if given is None:
+        return DEFAULT_FOLDERS, []
     if not isinstance(given, dict):
         return DEFAULT_FOLDERS, [f"{where}: `folders` is no mapping of kind to folder and was ignored"]
     folders, warnings = dict(DEFAULT_FOLDERS), []
     for key, folder in given.items():
-        kind = _KIND_OF_FOLDER.get(str(key), str(key))
-        parts = str(folder).strip("/").split("/")
+        kind = _KIND_OF_FOLDER.get(key, key)
         if kind not in DEFAULT_FOLDERS:
-            warnings.append(f"{where}: folders.{key} is no kind of note and was ignored")
-        elif _unsafe(str(folder), parts):
-            warnings.append(f"{where}: folders.{key} {folder!r} does not lie inside the brain and was ignored")
+            warnings.append(f"{where}: folders.{one_line(key, 60)} is no kind of note and was ignored")
+        elif not isinstance(folder, str) or _unsafe(folder):
+            warnings.append(f"{where}: folders.{key} {_shown(folder)} is no folder inside the brain and was ignored")
         else:
-            folders[kind] = "/".join(parts)
-    if len(set(folders.values())) < len(folders):
+            folders[kind] = folder.rstrip("/")
+    if len({unicodedata.normalize("NFC", folder).casefold() for folder in folders.values()}) < len(folders):
         return DEFAULT_FOLDERS, [*warnings, f"{where}: two kinds share one folder; `folders` was ignored"]
     return MappingProxyType(folders), warnings
 
 
-def _unsafe(folder: str, parts: list[str]) -> bool:
-    hidden = any(part in ("", ".", "..") or part.startswith(".") for part in parts)
-    return hidden or folder.startswith("/") or "\\" in folder or ":" in folder or parts[0] in OWN_FOLDERS
-
-
-def _mapping(text: str, where: str) -> dict[str, object]:
-    """The YAML mapping in `text`. Raises Damaged for anything else, an empty file included."""
-    try:
-        data = yaml.load(text.removeprefix("\ufeff"), Loader=SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        raise Damaged(
-            f"{where}{line}: unparsable ({getattr(error, 'problem', None) or 'no YAML'}).",
-            hint="Mend the file; nothing is routed by guess until then.",
-        ) from None
-    if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
-        found = "empty" if data is None else f"a {type(data).__name__}"
-        raise Damaged(f"{where}: unparsable (a mapping is expected, found {found}).", hint="Mend the file.")
-    return data
+def _unsafe(folder: str) -> bool:
+    """Whether `folder` leads outside, to something of git's or ours, or is spelled so that a file system
+    may take it for another."""
+    parts = folder.rstrip("/").casefold().split("/")
+    odd = any(
+        not part or part.startswith((".", "~", "git~")) or part.endswith((".", " ", ".md")) or part != part.strip()
+        for part in parts
+    )
+    strange = not folder.isprintable() or any(character in folder for character in '\\:*?"<>|')
+    return odd or strange or len(folder) > 200 or parts[0] in OWN_FOLDERS
 
 
 # The user's registry of rules
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One line of the registry: what matches `match` uses `brain` (a name or path; None: no brain at all).
-
-    `match` is a repository (`github.com/acme/shop`), an organisation or host (`github.com/acme/*`), or a
-    folder (an absolute path or `~/…`, everything below it). `remote` is where a missing brain is cloned from.
-    """
-
-    match: str
-    brain: str | None
-    remote: str | None = None
-    source: str = "registry.yaml"
-
-
-@dataclass(frozen=True, slots=True)
-class Registry:
-    """The user's rules, in the order of the file."""
-
-    rules: tuple[Rule, ...] = ()
-
-    def resolve(self, identity: str | None, folder: str | None) -> Rule | None:
-        """The most specific rule for a repository identity and a folder; on a tie a rule for no brain wins.
-
-        Exact repository beats folder (the deeper the better) beats pattern (the longer the better).
-        """
-        ranked = [(rank, rule) for rule in self.rules if (rank := _rank(rule.match, identity, folder))]
-        best = max(ranked, key=lambda item: (*item[0], item[1].brain is None), default=None)
-        return best[1] if best else None
-
-
-def _rank(match: str, identity: str | None, folder: str | None) -> tuple[int, int] | None:
-    """How specifically `match` applies: (class, length), or None where it does not."""
-    if _is_folder(match):
-        base = os.path.realpath(os.path.expanduser(match.removesuffix("/**").removesuffix("/*")))
-        here = os.path.realpath(folder) if folder else None
-        inside = here is not None and (here == base or here.startswith(base.rstrip(os.sep) + os.sep))
-        return (2, len(base)) if inside else None
-    if identity is None:
-        return None
-    pattern, name = match.casefold().strip("/"), identity.casefold()
-    if pattern == name:
-        return (3, len(pattern))
-    if pattern == "*" or (pattern.endswith("/*") and name.startswith(pattern[:-1])):
-        return (1, len(pattern))
-    return None
-
-
-def _is_folder(match: str) -> bool:
-    return match.startswith(("/", "~", "\\\\")) or match[1:3] in (":\\", ":/")
 
 
 def registry_path() -> Path:
@@ -194,52 +182,92 @@ def load_registry() -> Registry:
     Raises Damaged when the file exists and cannot be read as rules: that is never taken for "no brain".
     """
     path = registry_path()
-    text = _read(path)
-    if text is None:
-        return Registry()
-    entries = _mapping(text, str(path)).get("rules", [])
-    if not isinstance(entries, list):
-        raise Damaged(f"{path}: unparsable (`rules` is no list).", hint="Mend the file.")
-    return Registry(tuple(_rule(entry, number, path) for number, entry in enumerate(entries, 1)))
+    text = _read(path, _REGISTRY_LIMIT)
+    return Registry() if text is None else Registry(_rules(text, path))
 
 
-def _rule(entry: object, number: int, path: Path) -> Rule:
-    if not isinstance(entry, dict) or not isinstance(entry.get("match"), str) or "brain" not in entry:
-        raise Damaged(f"{path}: rule {number} has no `match` and `brain`.", hint="Mend the file.")
-    brain, remote = entry["brain"], entry.get("remote")
-    if brain is not None and not isinstance(brain, str):
-        raise Damaged(f"{path}: rule {number}: `brain` is neither a name nor null.", hint="Mend the file.")
-    return Rule(entry["match"], None if brain in (None, "none") else brain, str(remote) if remote else None)
+def _rules(text: str, path: Path) -> tuple[Rule, ...]:
+    data = plainyaml.mapping(text, str(path), _REGISTRY_LIMIT)
+    entries = data.get("rules") or []
+    if "rules" not in data or not isinstance(entries, list):
+        raise Damaged(f"{path}: unparsable (it holds no list of `rules`).", hint="Mend the file.")
+    return tuple(_rule(entry, number, path) for number, entry in enumerate(entries, 1))
+
+
+def _rule(entry: plainyaml.Value, number: int, path: Path) -> Rule:
+    def bad(cause: str) -> Damaged:
+        return Damaged(f"{path}: rule {number} {cause}.", hint="Mend the file, or `brain rules add` in a new one.")
+
+    if not isinstance(entry, dict) or "brain" not in entry:
+        raise bad("has no `match` and `brain`")
+    match, brain, remote = (entry.get(key) for key in ("match", "brain", "remote"))
+    if not isinstance(match, str) or not match.strip() or not match.isprintable():
+        raise bad("has no `match` that names a repository or a folder")
+    if brain is None or brain == "none":
+        brain = None
+    elif not isinstance(brain, str) or not brain or not brain.isprintable():
+        raise bad("has a `brain` that is neither a name nor null")
+    elif not is_folder(brain) and ("/" in brain or os.sep in brain or brain.startswith(".")):
+        raise bad(f"names the brain {_shown(brain)} by a path that depends on where it is read")
+    if remote is not None and (not isinstance(remote, str) or not remote.isprintable()):
+        raise bad("has a `remote` that is no address")
+    return Rule(match, brain, remote or None)
 
 
 def save_rule(rule: Rule) -> bool:
     """Put `rule` into the registry in place of one with the same `match`. False when it stood there already.
 
-    Raises Damaged rather than overwrite a registry that cannot be read.
+    The caller sees to it that nobody else writes meanwhile. Raises Damaged rather than overwrite a registry
+    that cannot be read.
     """
     rules = load_registry().rules
     if rule in rules:
         return False
-    kept = [other for other in rules if other.match.casefold() != rule.match.casefold()]
-    _write_registry([*kept, rule])
+    same = [at for at, other in enumerate(rules) if same_match(other.match, rule.match)]
+    _rewrite(rules, same, rule)
     return True
 
 
 def remove_rule(match: str) -> Rule:
-    """Take the rule for `match` out of the registry and return it. Raises Refused when there is none."""
+    """Take the rule for `match` out of the registry and return it. Raises Refused when there is none.
+
+    The caller sees to it that nobody else writes meanwhile.
+    """
     rules = load_registry().rules
-    found = [rule for rule in rules if rule.match.casefold() == match.casefold()]
+    found = [at for at, rule in enumerate(rules) if same_match(rule.match, match)]
     if not found:
-        raise Refused(f"No rule matches {match!r} in {registry_path()}.", hint="`brain rules list` shows them.")
-    _write_registry([rule for rule in rules if rule not in found])
-    return found[0]
+        raise Refused(f"No rule matches {_shown(match)} in {registry_path()}.", hint="`brain rules list` shows them.")
+    _rewrite(rules, found, None)
+    return rules[found[0]]
 
 
-def _write_registry(rules: list[Rule]) -> None:
-    entries = [
-        {"match": rule.match, "brain": rule.brain} | ({"remote": rule.remote} if rule.remote else {}) for rule in rules
-    ]
-    replace_file(registry_path(), yaml.safe_dump({"rules": entries}, sort_keys=False, allow_unicode=True))
+def _rewrite(rules: tuple[Rule, ...], dropped: list[int], added: Rule | None) -> None:
+    """Write the registry without the rules at `dropped`, and with `added` in the place of the first of them or
+    at the end. A person's comments stay where the file's form allows it, else those at the top of the file."""
+    path = registry_path()
+    wanted = [rule for at, rule in enumerate(rules) if at not in dropped]
+    if added:
+        wanted.insert(min(dropped, default=len(wanted)), added)
+    present = _read(path, _REGISTRY_LIMIT) or ""
+    edited = plainyaml.with_entry(present, "rules", dropped, _entry(added) if added else None)
+    header = re.match(r"(?:[^\S\n]*(?:#.*)?\n)*", present)
+    whole = plainyaml.dumped({"rules": [_entry(rule) for rule in wanted]})
+    for text in (edited, (header[0] if header else "") + whole):
+        if text and _readable(text, path) == tuple(wanted):
+            replace_file(path, text)
+            return
+    raise Refused(f"The rule cannot be written to {path} so that it is read back.", hint="Use another name.")
+
+
+def _entry(rule: Rule) -> dict[str, str | None]:
+    return {"match": rule.match, "brain": rule.brain} | ({"remote": rule.remote} if rule.remote else {})
+
+
+def _readable(text: str, path: Path) -> tuple[Rule, ...] | None:
+    try:
+        return _rules(text, path)
+    except Damaged:
+        return None
 
 
 # The user's own config
@@ -254,61 +282,84 @@ class UserConfig:
     sync_seconds: float = DEFAULT_SYNC_SECONDS
     start_tokens: int = DEFAULT_START_TOKENS
     review: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+_USER_KEYS = {"name", "email", "sync_seconds", "start_tokens", "review"}
 
 
 def load_user_config() -> UserConfig:
-    """The user's settings, defaults where there is no file. Raises Damaged when the file cannot be read."""
+    """The user's settings, defaults where there is no file. Raises Damaged when the file cannot be read, or
+    sets something to what it cannot be."""
     path = home() / "config.yaml"
-    text = _read(path)
+    text = _read(path, CONFIG_LIMIT)
     if text is None:
         return UserConfig()
-    settings = _Settings(_mapping(text, str(path)), path)
+    data = plainyaml.mapping(text, str(path), CONFIG_LIMIT)
+    warnings = _unknown(data, _USER_KEYS, str(path))
+    review = _setting(data, "review", path)
+    if review is not None and review not in REVIEW_MODES:
+        raise Damaged(
+            f"{path}: review cannot be {_shown(review)}.",
+            hint=f"It is one of {', '.join(REVIEW_MODES)}; mend the file.",
+        )
     return UserConfig(
-        name=settings.text("name"),
-        email=settings.text("email"),
-        sync_seconds=settings.number("sync_seconds", DEFAULT_SYNC_SECONDS),
-        start_tokens=int(settings.number("start_tokens", DEFAULT_START_TOKENS)),
-        review=settings.text("review"),
+        name=_setting(data, "name", path),
+        email=_setting(data, "email", path),
+        sync_seconds=_number(data, "sync_seconds", DEFAULT_SYNC_SECONDS, path),
+        start_tokens=int(_number(data, "start_tokens", DEFAULT_START_TOKENS, path)),
+        review=review,
+        warnings=tuple(warnings),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    data: Mapping[str, object]
-    path: Path
-
-    def text(self, key: str) -> str | None:
-        value = self.data.get(key)
-        if value is not None and not isinstance(value, str):
-            raise Damaged(f"{self.path}: {key} cannot be {value!r}.", hint="It is text; mend the file.")
-        return value
-
-    def number(self, key: str, default: float) -> float:
-        value = self.data.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise Damaged(f"{self.path}: {key} cannot be {value!r}.", hint="It is a number; mend the file.")
-        return value
+def _setting(data: Mapping[str, plainyaml.Value], key: str, path: Path) -> str | None:
+    value = data.get(key)
+    if isinstance(value, (list, dict)):
+        raise Damaged(f"{path}: {key} cannot be {_shown(value)}.", hint="It is text; mend the file.")
+    return value or None
 
 
-def _read(path: Path) -> str | None:
+def _number(data: Mapping[str, plainyaml.Value], key: str, default: float, path: Path) -> float:
+    value = data.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,7}(?:\.[0-9]{1,7})?", value):
+        raise Damaged(f"{path}: {key} cannot be {_shown(value)}.", hint="It is a number from 0 on; mend the file.")
+    return float(value)
+
+
+def _read(path: Path, limit: int) -> str | None:
+    """The text of a file of the user's with its line ends, of one that is too long only enough to tell."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return file.read(limit + 1)
     except FileNotFoundError:
-        return None
+        if not path.is_symlink():
+            return None
+        raise Damaged(f"{path} is a link to nothing.", hint="Mend the link, or remove it.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise Damaged(f"{path} cannot be read ({error}).", hint="Mend the file or its permissions.") from None
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a small file of ours so that a reader sees the old or the new one, never a mixture."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a small file of ours so that a reader sees the old or the new one, never a mixture.
+
+    A link is followed, and the permissions of the old file stay. Raises Refused where it cannot be written.
+    """
+    path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            if path.exists():
+                os.chmod(temporary, path.stat().st_mode & 0o777)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise Refused(f"{path} cannot be written ({error.strerror}).", hint="Make the folder writable.") from None
+    except (OSError, UnicodeEncodeError) as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        cause = error.strerror if isinstance(error, OSError) else "its text is not valid Unicode"
+        raise Refused(f"{path} cannot be written ({cause}).", hint="Make the folder writable.") from None

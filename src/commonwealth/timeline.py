@@ -11,9 +11,12 @@ from datetime import UTC, datetime, timedelta
 
 _INSTANT = re.compile(
     r"(?P<date>\d{4}-\d{2}-\d{2})"
-    r"(?:[Tt ]+(?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
-    r"\s*(?P<zone>[Zz]|UTC|[+-]\d{2}(?::?\d{2})?)?)?"
+    r"(?:(?:[Tt]| +)(?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
+    r"\s*(?P<zone>[Zz]|UTC|[+-]\d{2}(?::?\d{2})?)?)?",
+    re.ASCII,
 )
+_LONGEST = 60
+"""Characters; anything longer is no time, and is shown only in part."""
 
 
 def canonical(text: str) -> str:
@@ -23,9 +26,10 @@ def canonical(text: str) -> str:
     dropped; a leap second becomes the next second.
     Raises ValueError with one clause that says what is wrong.
     """
-    match = _INSTANT.fullmatch(text.strip())
+    text = text.strip()
+    match = _INSTANT.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
-        raise ValueError(f"{text!r} is not an ISO 8601 date or time such as 2026-06-02T12:20:00Z")
+        raise ValueError(f"{text[:_LONGEST]!r} is not an ISO 8601 date or time such as 2026-06-02T12:20:00Z")
     second = int(match["second"] or 0)
     leap = second == 60
     try:
@@ -58,8 +62,11 @@ def render(moment: datetime) -> str:
 
 
 def parse(text: str) -> datetime:
-    """An aware UTC datetime of canonical text."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    """An aware UTC datetime of canonical text. Raises ValueError for any other."""
+    moment = datetime.fromisoformat(text)
+    if render(moment) != text:
+        raise ValueError(f"{text!r} is not a time in canonical form")
+    return moment
 
 
 def now() -> str:

@@ -50,7 +50,8 @@ def test_a_table_does_not_depend_on_order_and_changes_by_line(order: list[int], 
 
 
 def test_a_kinds_table_counts_its_folders_and_lists_its_own_notes() -> None:
-    text = derived.kind_index("memory", "memory", {"2026-06": 1, "2026-07": 1200, "empty": 0}, [(NOTE, "flat.md")])
+    counts = {"2026-06": 1, "2026-07": 1200, "empty": 0}
+    text = derived.kind_index("memory", "memory", counts, [derived.index_line(NOTE, "flat.md")])
     assert text.index("[2026-07](2026-07/INDEX.md): 1,200 notes") < text.index("[2026-06](2026-06/INDEX.md): 1 note\n")
     assert "](flat.md)" in text
     assert "empty" not in text
@@ -59,11 +60,13 @@ def test_a_kinds_table_counts_its_folders_and_lists_its_own_notes() -> None:
 @given(texts, st.lists(texts, max_size=5), st.integers(0, 400))
 def test_the_router_is_bounded_and_ends_with_whole_lines(name: str, titles: list[str], many: int) -> None:
     lines = [derived.index_line(replace(NOTE, title=title), "x.md") for title in titles] * many
-    text = derived.router(name, FOLDERS, {"memory": 12}, lines)
+    counts = {"memory": 12, "decision": 3}
+    text = derived.router(name, FOLDERS, counts, lines)
     assert len(text.encode()) <= derived.MAX_ROUTER
-    assert text == derived.router(name, FOLDERS, {"memory": 12}, lines)
+    assert text == derived.router(name, FOLDERS, counts, lines)
     assert text.endswith("\n")
     assert "[adr](adr/INDEX.md)" in text
+    assert "people/INDEX.md" not in text
 
 
 def test_a_line_can_move_to_the_root() -> None:

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from commonwealth import config, timeline
 from commonwealth.adapters import detach, worker
-from commonwealth.config import Rule
 from commonwealth.errors import BrainError, Damaged, Refused
 from commonwealth.flows import brains
 from commonwealth.hosts import claude, codex, hook
 from commonwealth.hosts.hook import HookCall, Host
+from commonwealth.routing import Rule
 from commonwealth.safetext import one_line
 
 HOSTS = {host.name: host for host in (claude.HOST, codex.HOST)}
@@ -114,7 +114,8 @@ def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
     sync = worker.spawn_awaited(brain.root, seconds)
     from commonwealth.flows import brief, freshness  # noqa: PLC0415  # loaded while the network is waited for
 
-    told = sync.wait(seconds)
+    # Without a remote there is nothing to wait for: the worker commits what people edited, and the index follows.
+    told = sync.wait(seconds if freshness.is_shared(brain) else 0)
     if not freshness.is_current(brain):
         from commonwealth.flows import indexing  # noqa: PLC0415  # most sessions find the index as it should be
 

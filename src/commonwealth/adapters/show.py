@@ -11,13 +11,13 @@ from commonwealth.safetext import one_line
 
 if TYPE_CHECKING:
     from commonwealth.adapters.wire import JsonObject
-    from commonwealth.config import Rule
     from commonwealth.flows.brief import Brief
     from commonwealth.flows.importing import ImportReport
     from commonwealth.flows.recall import Link, Reading, SearchResult
     from commonwealth.flows.setup import RuleCheck, Setup
     from commonwealth.flows.upkeep import Check, Status
     from commonwealth.hosts.plugin import PluginStatus
+    from commonwealth.routing import Rule
 
 _STYLES = {
     "published": "green",

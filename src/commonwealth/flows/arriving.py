@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 
 from commonwealth import config
-from commonwealth.config import Rule
 from commonwealth.flows import brains, setup
 from commonwealth.repo.lock import FileLock
+from commonwealth.routing import Rule
 
 
 def awaited(cwd: str | None, project_dir: str | None) -> Rule | None:
     """The rule for a session, if the brain that it names is missing and can be cloned.
 
-    Raises Damaged when the registry cannot be read.
+    None where the environment names the brain: that is no rule's. Raises Damaged when the registry cannot be read.
     """
+    if os.environ.get("COMMONWEALTH_BRAIN"):
+        return None
     rule = brains.rule_for(cwd or project_dir or os.sep, project_dir)
     if rule is None or rule.brain is None or rule.remote is None:
         return None

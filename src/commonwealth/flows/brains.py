@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commonwealth import config
-from commonwealth.config import BrainConfig, Rule
+from commonwealth.config import BrainConfig
 from commonwealth.errors import Damaged, Refused
-from commonwealth.repo.project import Project, repository_of
+from commonwealth.repo.project import Project, normalise_remote, repository_of
+from commonwealth.routing import Registry, Rule, is_folder
 
 _MARKER = os.path.join(".git", "commonwealth")
 """A clone that `init` or `join` made holds this folder: a brain that a person chose, not one that came with a
@@ -51,36 +52,48 @@ class Brain:
 def open_brain(root: Path, *, cwd: str | None = None, rule: Rule | None = None) -> Brain:
     """Open the brain at `root`. Raises Refused where there is none, Damaged where its config is unreadable."""
     root = Path(os.path.realpath(root))
-    path = root / config.CONFIG_PATH
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            text = file.read(_CONFIG_LIMIT)
-    except FileNotFoundError:
-        raise _no_brain_at(root, rule) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Damaged(f"{path} cannot be read ({error}).", hint="Mend the file or its permissions.") from None
-    if not (root / ".git").exists():
+    settings = _config_at(root, rule)
+    if not os.path.exists(root / ".git"):
         raise Refused(
             f"{root} has a brain's config but is no git repository of its own.",
             hint="`brain init` makes it one; a clone is made with `brain join URL`.",
         )
-    here = cwd or os.getcwd()
+    here = cwd or _here()
     project = repository_of(here)
     if project is not None and Path(project.root) == root:
         project = None
-    return Brain(root, config.brain_config(text, config.CONFIG_PATH), here, rule, project)
+    return Brain(root, settings, here, rule, project)
 
 
-_CONFIG_LIMIT = 64 * 1024
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the folder is gone; the brain is not
+        return os.sep
+
+
+def _config_at(root: Path, rule: Rule | None) -> BrainConfig:
+    path = root / config.CONFIG_PATH
+    if not os.path.lexists(path):
+        raise _no_brain_at(root, rule)
+    if os.path.realpath(path) != str(path) or not os.path.isfile(path):
+        raise Damaged(f"{path} is a link or no file.", hint="Whoever keeps the brain should make it a plain file.")
+    try:
+        with open(path, "rb") as file:
+            data = file.read(config.CONFIG_LIMIT + 1)
+    except OSError as error:
+        raise Damaged(f"{path} cannot be read ({error}).", hint="Mend its permissions.") from None
+    return config.read_brain_config(data, str(path))
 
 
 def _no_brain_at(root: Path, rule: Rule | None) -> Refused:
     if rule is None:
         return Refused(f"There is no brain at {root}.", hint="`brain init DIR` makes one.")
     if rule.remote:
+        place = f'"{root}"' if " " in str(root) else str(root)
         return Refused(
             f"The rule for {rule.match} names the brain {rule.brain}, which is not here yet.",
-            hint=f"`brain join {rule.remote}` clones it.",
+            hint=f"`brain join {rule.remote} {place}` clones it.",
         )
     return Refused(
         f"The rule for {rule.match} names the brain {rule.brain}, which does not exist at {root}.",
@@ -91,8 +104,17 @@ def _no_brain_at(root: Path, rule: Rule | None) -> Refused:
 def brain_folder(name: str) -> Path:
     """Where a brain named `name` lies: a path as it is, a bare name below `COMMONWEALTH_HOME/brains`."""
     if os.sep in name or "/" in name or name.startswith(("~", ".")):
-        return Path(name).expanduser()
+        return Path(os.path.expanduser(name))
     return config.home() / "brains" / name
+
+
+def _named(name: str, cwd: str, *, beside: bool) -> Path:
+    """The folder of the brain that a person named: a path taken from `cwd`, or one of their own brains by its
+    name; where `beside`, a folder of that name in `cwd` if they have no such brain."""
+    folder = Path(cwd, brain_folder(name))
+    local = Path(cwd, name)
+    other = beside and not os.path.exists(folder / config.CONFIG_PATH) and os.path.exists(local / config.CONFIG_PATH)
+    return local if other else folder
 
 
 def resolve(selector: str | None, cwd: str, project_dir: str | None = None) -> Brain:
@@ -102,16 +124,13 @@ def resolve(selector: str | None, cwd: str, project_dir: str | None = None) -> B
     """
     named = selector or os.environ.get("COMMONWEALTH_BRAIN")
     if named:
-        folder = Path(cwd, named).expanduser() if selector else brain_folder(named)
-        if not (folder / config.CONFIG_PATH).exists():
-            folder = brain_folder(named)
-        return open_brain(folder, cwd=project_dir or cwd)
+        return open_brain(_named(named, cwd, beside=bool(selector)), cwd=project_dir or cwd)
     around = _around(cwd)
     if around is not None:
         return open_brain(around, cwd=cwd)
-    rule = rule_for(cwd, project_dir)
+    rule, place = _routed(cwd, project_dir)
     if rule is not None and rule.brain is not None:
-        return open_brain(brain_folder(rule.brain), cwd=project_dir or cwd, rule=rule)
+        return open_brain(brain_folder(rule.brain), cwd=place, rule=rule)
     raise _unrouted(rule, cwd)
 
 
@@ -121,7 +140,7 @@ def _unrouted(rule: Rule | None, cwd: str) -> Refused:
             f"The rule for {rule.match} says that no brain is used here.",
             hint="Name one with `--brain`, or change the rule with `brain rules add`.",
         )
-    if (Path(cwd) / config.CONFIG_PATH).exists():
+    if os.path.exists(Path(cwd, config.CONFIG_PATH)):
         return Refused(
             f"{cwd} holds a brain that was not joined here.",
             hint="If you trust it, adopt it with `brain init .`.",
@@ -134,11 +153,27 @@ def _unrouted(rule: Rule | None, cwd: str) -> Refused:
 
 
 def _around(cwd: str) -> Path | None:
-    here = Path(cwd)
+    here = Path(os.path.realpath(cwd))
     for folder in (here, *here.parents):
-        if (folder / config.CONFIG_PATH).is_file() and (folder / _MARKER).is_dir():
+        if os.path.isfile(folder / config.CONFIG_PATH) and os.path.isdir(folder / _MARKER):
             return folder
     return None
+
+
+def rules() -> Registry:
+    """The user's rules, each `match` as it is compared. Raises Damaged when the registry cannot be read."""
+    found = config.load_registry().rules
+    return Registry(tuple(replace(rule, match=as_matched(rule.match)) for rule in found))
+
+
+def as_matched(text: str) -> str:
+    """`text` as a rule matches it: any URL of a repository or an organisation becomes its identity."""
+    text = text.strip()
+    if is_folder(text) or text == "*":
+        return text
+    if text.endswith(("/*", "/**")):
+        return normalise_remote(text.rstrip("*").rstrip("/")) + "/*"
+    return normalise_remote(text)
 
 
 def rule_for(cwd: str, project_dir: str | None = None) -> Rule | None:
@@ -147,15 +182,21 @@ def rule_for(cwd: str, project_dir: str | None = None) -> Rule | None:
     `project_dir` is the host's own word for the session's project; it serves where `cwd` is gone or outside
     any repository. Raises Damaged when the registry cannot be read.
     """
-    registry = config.load_registry()
-    if not registry.rules:
-        return None
-    for folder in filter(None, (cwd, project_dir)):
-        project = repository_of(folder)
-        rule = registry.resolve(project.identity if project else None, folder)
-        if rule is not None:
-            return rule
-    return None
+    return _routed(cwd, project_dir)[0]
+
+
+def _routed(cwd: str, project_dir: str | None) -> tuple[Rule | None, str]:
+    """The rule for a session, and the folder that it was found for."""
+    registry = rules()
+    if registry.rules:
+        for folder in filter(None, (cwd, project_dir)):
+            project = repository_of(folder)
+            rule = registry.resolve(project.identity if project else None, folder)
+            if rule is not None:
+                return rule, folder if project or not project_dir else project_dir
+            if project is not None:  # a repository that no rule names is none of our business
+                break
+    return None, cwd
 
 
 def for_session(cwd: str | None, project_dir: str | None) -> Brain | None:
@@ -167,9 +208,9 @@ def for_session(cwd: str | None, project_dir: str | None) -> Brain | None:
     named = os.environ.get("COMMONWEALTH_BRAIN")
     folder = cwd or project_dir or os.sep
     if named:
-        return open_brain(brain_folder(named), cwd=folder)
-    rule = rule_for(folder, project_dir)
+        place = folder if repository_of(folder) or not project_dir else project_dir
+        return open_brain(_named(named, folder, beside=False), cwd=place)
+    rule, place = _routed(folder, project_dir)
     if rule is None or rule.brain is None:
         return None
-    found = folder if repository_of(folder) or not project_dir else project_dir
-    return open_brain(brain_folder(rule.brain), cwd=found, rule=rule)
+    return open_brain(brain_folder(rule.brain), cwd=place, rule=rule)

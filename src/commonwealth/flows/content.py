@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from commonwealth import config
@@ -14,9 +15,9 @@ from commonwealth.flows.contents import derive
 from commonwealth.model import Finding
 from commonwealth.notes import codec, derived, naming
 from commonwealth.notes.merge import merge3
-from commonwealth.repo.content import Content, Merged
+from commonwealth.repo.content import Content, Merged, Snapshot
 
-_MARKERS = re.compile(rb"^<{7} .*$(?:.*\n)*?={7}\r?\n(?:.*\n)*?>{7} ", re.MULTILINE)
+_MARKERS = tuple(re.compile(pattern, re.MULTILINE) for pattern in (rb"^<{7} ", rb"^={7}\r?$", rb"^>{7} "))
 
 
 def content_of(brain: Brain) -> Content:
@@ -30,8 +31,18 @@ def content_of(brain: Brain) -> Content:
         check=partial(_check, owns),
         scan=_scan,
         merge=_merge,
-        derive=partial(derive, brain.name, brain.folders),
+        derive=partial(_derive, brain),
     )
+
+
+def _derive(brain: Brain, paths: frozenset[str] | None, snapshot: Snapshot) -> dict[str, bytes | None]:
+    """The derived files by the config of the snapshot itself, so that they are the same in every clone."""
+    data, settings = snapshot.read(config.CONFIG_PATH), brain.config
+    with suppress(Damaged):
+        settings = config.brain_config((data or b"").decode("utf-8-sig", "replace"), config.CONFIG_PATH)
+    if paths is not None and config.CONFIG_PATH in paths:
+        paths = None
+    return derive(settings.name, settings.folders, paths, snapshot)
 
 
 def _is_derived(folders: tuple[str, ...], path: str) -> bool:
@@ -42,12 +53,11 @@ def _is_derived(folders: tuple[str, ...], path: str) -> bool:
 
 def _check(owns: Callable[[str], str | None], path: str, data: bytes) -> str | None:
     """Why these bytes cannot be canon, in one clause."""
-    if marker := _MARKERS.search(data):
-        line = data.count(b"\n", 0, marker.start()) + 1
+    if line := _conflict(data):
         return f"line {line}: it holds git's conflict markers"
     try:
         if path == config.CONFIG_PATH:
-            config.brain_config(data.decode("utf-8-sig", "replace"), path)
+            config.read_brain_config(data, path)
         else:
             codec.parse(codec.decode(data, path), path, owns(path) or "")
     except BadNote as error:
@@ -55,6 +65,17 @@ def _check(owns: Callable[[str], str | None], path: str, data: bytes) -> str | N
     except Damaged as error:
         return error.message.rstrip(".")
     return None
+
+
+def _conflict(data: bytes) -> int:
+    """The line of the first of git's three conflict markers, in their order; 0 where one is missing."""
+    line, at = 0, 0
+    for marker in _MARKERS:
+        found = marker.search(data, at)
+        if found is None:
+            return 0
+        line, at = line or data.count(b"\n", 0, found.start()) + 1, found.end()
+    return line
 
 
 def _scan(path: str, data: bytes) -> Sequence[Finding]:

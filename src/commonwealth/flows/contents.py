@@ -13,7 +13,7 @@ from commonwealth.repo.content import Snapshot
 _LATEST = 15
 """So many of the newest decisions and memories stand in the router."""
 
-_CLOSED = re.compile(r"\) \((?:superseded|retracted|disputes)")
+_CLOSED = re.compile(r" \((?:[^()]*; )?(?:superseded|retracted|disputes)")
 
 
 def derive(
@@ -90,23 +90,27 @@ class _Derivation:
         counts = {path[len(folder) + 1 :]: self._count(path) for path in below}
         if not notes and not any(counts.values()):
             return None
+        lines = self._note_lines(folder, notes)
         if any(counts.values()):
-            return derived.kind_index(kind, folder, counts, self._entries(notes, folder))
+            return derived.kind_index(kind, folder, counts, lines)
+        return derived.lines_index(kind, folder, lines)
+
+    def _note_lines(self, folder: str, notes: Iterable[str]) -> Iterable[str]:
+        """The lines of the notes directly in a folder: read from its table as far as it is known to be right."""
         path = f"{folder}/{derived.INDEX}"
         known = self.snapshot.read(path) if self.paths is not None and path not in self.paths else None
         if known is None or self.paths is None:
-            return derived.folder_index(kind, folder, self._entries(notes, folder))
+            return [line for _, line in self._lines_of(notes)]
         changed = [name for name in self.paths if name.rpartition("/")[0] == folder and self._kind(name)]
-        lines = {path.rpartition("/")[2]: None for path in changed} | {
-            name: derived.index_line(note, name) for note, name in self._entries(changed, folder)
-        }
-        return derived.updated_index(known.decode("utf-8", "replace"), kind, folder, lines)
+        lines: dict[str, str | None] = {name.rpartition("/")[2]: None for name in changed}
+        return derived.updated_lines(known.decode("utf-8", "replace"), lines | dict(self._lines_of(changed)))
 
-    def _entries(self, paths: Iterable[str], folder: str) -> Iterable[tuple[Note, str]]:
+    def _lines_of(self, paths: Iterable[str]) -> Iterable[tuple[str, str]]:
+        """File name and index line of every note that can be read."""
         for path in paths:
-            note = self._note(path)
+            note, name = self._note(path), path.rpartition("/")[2]
             if note is not None:
-                yield note, path[len(folder) + 1 :]
+                yield name, derived.index_line(note, name)
 
     def _note(self, path: str) -> Note | None:
         data = self.snapshot.read(path)
@@ -126,8 +130,8 @@ class _Derivation:
         """The newest notes below `folder` that are open, as lines of the router."""
         lines: list[str] = []
         for place in self._newest_first(folder):
-            own = sorted(self._lines(place).items(), reverse=True)
-            lines += [derived.moved_line(line, place) for _, line in own if not _CLOSED.search(line)]
+            own = sorted(self._table_lines(place).items(), reverse=True)
+            lines += [derived.moved_line(line, place) for _, line in own if not _CLOSED.match(derived.after_link(line))]
             if len(lines) >= _LATEST:
                 break
         return lines[:_LATEST]
@@ -137,7 +141,7 @@ class _Derivation:
             yield from self._newest_first(below)
         yield folder
 
-    def _lines(self, folder: str) -> Mapping[str, str]:
+    def _table_lines(self, folder: str) -> Mapping[str, str]:
         path = f"{folder}/{derived.INDEX}"
         if path in self.made:
             table = self.made[path]

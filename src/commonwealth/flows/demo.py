@@ -93,8 +93,8 @@ def run(folder: Path | None, say: Say, *, keep: bool = False) -> Path:
 
     Raises Refused where the folder is not empty or a command fails.
     """
-    if folder is not None and folder.exists() and any(folder.iterdir()):
-        raise Refused(f"{folder} is not empty.", hint="Name a new folder for the demo.")
+    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Refused(f"{folder} is no empty folder.", hint="Name a new folder for the demo.")
     place = folder or Path(tempfile.mkdtemp(prefix="commonwealth-demo-"))
     place.mkdir(parents=True, exist_ok=True)
     team = tuple(Teammate(name, place / name.lower(), say) for name in ("Alice", "Bob", "Chen"))

@@ -19,6 +19,7 @@ from commonwealth.flows.brains import Brain
 from commonwealth.index import schema
 from commonwealth.index.schema import Unusable
 from commonwealth.repo import head
+from commonwealth.repo.common import read_text
 from commonwealth.repo.git import Git
 
 T = TypeVar("T")
@@ -111,3 +112,9 @@ def is_current(brain: Brain) -> bool:
         return False
     now = standing(brain, {folder: time_of(brain, folder) for folder in times})
     return 0 not in now.times.values() and now.state() == state
+
+
+def is_shared(brain: Brain) -> bool:
+    """Whether the clone knows any remote; told from git's own file, without a process."""
+    config = read_text(os.path.join(Git(brain.root).common_dir, "config")) or ""
+    return '[remote "' in config

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import os
+import unicodedata
 from dataclasses import dataclass, replace
 
 from commonwealth import config
@@ -12,6 +13,7 @@ from commonwealth.flows.brains import Brain
 from commonwealth.model import Note, Provenance
 from commonwealth.notes.naming import slug
 from commonwealth.repo.git import Git
+from commonwealth.routing import is_folder
 from commonwealth.safetext import one_line
 
 
@@ -46,7 +48,13 @@ def committer(root: str | os.PathLike[str], key: str = "") -> Identity:
         configured = _git_identity(root)
         name = name or configured.get("user.name") or _login()
         email = email or configured.get("user.email") or ""
+    name, email = _plain(name) or "someone", _plain(email)
     return Identity(name, email, author_ref(name, email, key))
+
+
+def _plain(text: str) -> str:
+    """`text` as git takes it into a commit: one line, and none of the marks around an address."""
+    return one_line(text.replace("<", " ").replace(">", " "), 100)
 
 
 def _git_identity(root: str | os.PathLike[str]) -> dict[str, str]:
@@ -58,13 +66,13 @@ def _git_identity(root: str | os.PathLike[str]) -> dict[str, str]:
 def _login() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # no entry for this user id, as in some containers
+    except (KeyError, OSError, ImportError):  # no entry for this user id, as in some containers
         return "someone"
 
 
 def author_ref(name: str, email: str, key: str) -> str:
     """The id of a person's note: name and keyed hash, the same in every clone, telling no address."""
-    who = (email or name).strip().casefold().encode()
+    who = unicodedata.normalize("NFC", (email or name).strip().casefold()).encode("utf-8", "replace")
     digest = hashlib.blake2b(who, key=key.encode()[:64], digest_size=4).hexdigest()
     return f"{slug(name)[:40].strip('-')}-{digest}"
 
@@ -77,11 +85,14 @@ def person(identity: Identity) -> Note:
 def provenance(given: Provenance, brain: Brain, identity: Identity, session: Session) -> Provenance:
     """`given` with what the session knows filled in where the caller said nothing."""
     project = brain.project
+    where = project.identity if project else None
+    if project and is_folder(project.identity):
+        where = project.name  # a path on this machine tells a colleague nothing
     return replace(
         given,
         human=given.human or identity.name,
         agent=given.agent or session.agent,
-        repository=given.repository or (project.identity if project else None),
+        repository=given.repository or where,
         branch=given.branch or (project.branch if project else None),
         commit=given.commit or (project.commit if project else None),
         session=given.session or session.session,

@@ -101,8 +101,11 @@ def import_folder(brain: Brain, path: Path, *, kind: str | None, now: str) -> Im
 
     def write(changes: Sequence[Change], message: str) -> str:
         ids = tuple(naming.stem(change.path) for change in changes)
-        with_author = (*changes, *saving.people_change(brain, author, now))
-        receipt = saving.save(brain, lambda: with_author, ids=ids, message=message, author=author, now=now)
+
+        def plan() -> Sequence[Change]:
+            return (*changes, *saving.people_change(brain, author, now))
+
+        receipt = saving.save(brain, plan, ids=ids, message=message, author=author, now=now)
         return receipt.commit or ""
 
     shelf = BrainShelf(brain.root, brain.folders)

@@ -53,6 +53,22 @@ def ask(brain: Brain, question: Callable[[sqlite3.Connection], T], *, sweep: boo
             raise error from None
 
 
+def ask_of_files(
+    brain: Brain,
+    question: Callable[[sqlite3.Connection], T],
+    paths: Callable[[T], Iterable[str]],
+    *,
+    sweep: bool = False,
+) -> T:
+    """As `ask`, for an answer that rests on files: they are looked at, and where one has changed it is asked again."""
+    answer = ask(brain, question, sweep=sweep)
+    try:
+        again, sweep = reread(brain, paths(answer)), False
+    except (Unusable, Busy):
+        again, sweep = True, True
+    return ask(brain, question, sweep=sweep) if again else answer
+
+
 def _asked(brain: Brain, question: Callable[[sqlite3.Connection], T]) -> T:
     generation = schema.current(brain.index_dir)
     try:

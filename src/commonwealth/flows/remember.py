@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from commonwealth import timeline
 from commonwealth.config import REVIEW_MODES, load_user_config
+from commonwealth.curate import secrets
 from commonwealth.errors import Usage
 from commonwealth.flows import identity, indexing, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Identity, Session
 from commonwealth.index import lookup
-from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Note, Provenance, Receipt
+from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Note, NoteFile, Provenance, Receipt
 from commonwealth.notes import codec, naming, store
 from commonwealth.repo.commit import Change
 from commonwealth.safetext import one_line
@@ -58,10 +59,14 @@ def remember(brain: Brain, draft: Draft, *, session: Session, now: str) -> Recei
     refusal = saving.refused_for_secret(note)
     if refusal is not None:
         return refusal
-    short = _short_id(brain, note, draft, author)
-    double = _double(brain, note, short, now)
+    call = _call(brain, note, draft, author)
+    short, double = indexing.ask_of_files(
+        brain,
+        lambda conn: _known(conn, note, call, now, keyed=bool(draft.idempotency_key)),
+        lambda found: [found[1].path] if found[1] else [],
+    )
     if double is not None:
-        return double
+        return Receipt("unchanged", (double.note.id,), reason="this fact is recorded already")
     note = replace(note, id=naming.new_id(note.title, now, short))
     mode = _review_mode(brain)
     return _commit(brain, note, author, session, now) if mode == "auto" else _stage(brain, note, mode)
@@ -84,7 +89,7 @@ def _validated(draft: Draft) -> Draft:
     if starts and ends and ends <= starts:
         problems.append(f"valid_until: {ends} is not after valid_from {starts}")
     if problems:
-        raise Usage("; ".join(problems) + ".", hint="Correct the fields named here; nothing was written.")
+        raise Usage(secrets.mask("; ".join(problems)) + ".", hint="Correct the fields named here; nothing was written.")
     return replace(
         draft,
         observed_at=times["observed_at"],
@@ -93,7 +98,18 @@ def _validated(draft: Draft) -> Draft:
         tags=tuple(dict.fromkeys(filter(None, map(naming.normal_tag, draft.tags)))),
         components=_distinct(draft.components),
         relates=_distinct(draft.relates),
+        deciders=_distinct(draft.deciders),
+        provenance=replace(
+            draft.provenance,
+            files=_filled(draft.provenance.files),
+            urls=_filled(draft.provenance.urls),
+            evidence=_filled(draft.provenance.evidence),
+        ),
     )
+
+
+def _filled(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values if value.strip()))
 
 
 def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -124,8 +140,8 @@ def _note(draft: Draft, brain: Brain, author: Identity, session: Session, now: s
         kind="decision" if decided else draft.kind,
         title=draft.title,
         body=_body(draft.body),
-        type="decision" if decided else draft.type or "discovery",
-        summary=draft.summary or None,
+        type=draft.type or ("decision" if decided else "discovery"),
+        summary=draft.summary if draft.summary and draft.summary.strip() else None,
         status=draft.status or ("decision" if decided else "observed"),
         confidence=draft.confidence or "medium",
         created_at=now,
@@ -154,36 +170,50 @@ def _body(text: str) -> str:
 # The same fact twice
 
 
-def _short_id(brain: Brain, note: Note, draft: Draft, author: Identity) -> str:
-    """From the caller's key or the text itself, so that a call repeated by a client that lost the answer makes
-    the same file, even while the first is still under way."""
-    parts = ["key", draft.idempotency_key]
+def _call(brain: Brain, note: Note, draft: Draft, author: Identity) -> tuple[str, ...]:
+    """What makes two calls the same: the caller's key, or what the note says."""
+    said: tuple[str | None, ...] = ("key", draft.idempotency_key)
     if not draft.idempotency_key:
-        parts = ["text", note.kind, note.title, note.summary, note.body, note.repository]
-    return naming.short_id("\x1f".join((brain.config.key, author.ref, *(part or "" for part in parts))).encode())
+        interval = (note.valid_from, note.valid_until)
+        said = ("text", note.kind, note.title, note.summary, note.body, note.repository, *interval)
+    return (brain.config.key, author.ref, *(part or "" for part in said))
 
 
-def _double(brain: Brain, note: Note, short: str, now: str) -> Receipt | None:
-    """The receipt for a fact that is recorded already: by the same call, or in the same words and true now."""
+def _known(
+    conn: sqlite3.Connection, note: Note, call: tuple[str, ...], now: str, *, keyed: bool
+) -> tuple[str, NoteFile | None]:
+    """The short id of a note of this call, and the note that says the same already.
 
-    def look(conn: sqlite3.Connection) -> list[Note]:
-        same_call = [file.note for file in lookup.get(conn, short)]
-        same_title = [file.note for file in lookup.by_title(conn, note.title)]
-        return [*same_call, *(other for other in same_title if _same_words(note, other) and _holds(other, now))]
-
-    found = indexing.ask(brain, look)
-    if not found:
-        return None
-    return Receipt("unchanged", (found[0].id,), reason="this fact is recorded already")
+    A call repeated by a client that lost the answer makes the same short id, even while the first is still under
+    way. What was recorded and closed since may be true again: then the closed note is part of the call.
+    """
+    if timeline.holds(note.valid_from, note.valid_until, now):
+        for file in lookup.by_title(conn, note.title):
+            holds = timeline.holds(file.note.valid_from, file.note.valid_until, now)
+            if holds and _same_words(note, file.note) and not _is_closed(conn, file.note, now):
+                return "", file
+    while True:
+        short = naming.short_id("\x1f".join(call).encode("utf-8", "surrogatepass"))
+        same = [file for file in lookup.get(conn, short) if file.note.id.endswith(f"-{short}")]
+        if not same:
+            return short, None
+        if keyed or not _is_closed(conn, same[0].note, now):
+            return short, same[0]
+        call = (*call, same[0].note.id)
 
 
 def _same_words(one: Note, other: Note) -> bool:
-    return (one.title, one.summary, one.body) == (other.title, other.summary, other.body)
+    where = (one.repository or "").casefold() == (other.repository or "").casefold()
+    words = (one.kind, one.title, one.summary, one.body) == (other.kind, other.title, other.summary, other.body)
+    return where and words
 
 
-def _holds(note: Note, now: str) -> bool:
-    closed = note.status in CLOSED_STATUSES
-    return not closed and timeline.holds(note.valid_from, note.valid_until, now)
+def _is_closed(conn: sqlite3.Connection, note: Note, now: str) -> bool:
+    """Whether a note was retracted or replaced: by its own word, or by that of the note that replaces it."""
+    if note.status in CLOSED_STATUSES:
+        return True
+    others = [file.note for relation, file in lookup.backlinks(conn, note.id) if relation == "supersedes"]
+    return any(by.status != "retracted" and (by.valid_from or by.observed_at or "") <= now for by in others)
 
 
 # Where it goes
@@ -196,7 +226,12 @@ def _review_mode(brain: Brain) -> str:
 
 
 def _stage(brain: Brain, note: Note, mode: str) -> Receipt:
-    store.stage(brain.root, note)
+    short = note.id.rpartition("-")[2]
+    waiting = [file.note.id for file in store.staged(brain.root)[0] if file.note.id.endswith(f"-{short}")]
+    if waiting:
+        note = replace(note, id=waiting[0])
+    else:
+        store.stage(brain.root, note)
     return Receipt(
         "staged",
         (note.id,),

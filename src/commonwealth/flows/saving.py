@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from commonwealth.curate import secrets
 from commonwealth.errors import Busy, Damaged, Refused
@@ -14,8 +14,13 @@ from commonwealth.flows.content import content_of
 from commonwealth.flows.identity import Identity, person
 from commonwealth.model import Note, Receipt
 from commonwealth.notes import codec, naming
-from commonwealth.repo.commit import Change, commit
+from commonwealth.repo.commit import Change, commit, disk_trouble
+from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
+from commonwealth.repo.head import branch_tip, main_branch
+from commonwealth.repo.lock import WriterLock
+from commonwealth.repo.move import read_bases, recover
+from commonwealth.repo.pending import commit_pending
 from commonwealth.repo.workfiles import Changed
 
 _ROUNDS = 8
@@ -28,21 +33,39 @@ Plan = Callable[[], Sequence[Change] | Receipt]
 def save(brain: Brain, plan: Plan, *, ids: tuple[str, ...], message: str, author: Identity, now: str) -> Receipt:
     """Commit what `plan` says. The receipt is `committed` with the commit, or whatever `plan` found instead.
 
+    `plan` runs as the only writer of the clone, so that only an edit by hand can come between; it is then asked again.
     Raises Busy when the brain is in use for too long, Refused when the files cannot be written.
     """
     git = Git(brain.root)
     content = content_of(brain)
     for _ in range(_ROUNDS):
-        planned = plan()
-        if isinstance(planned, Receipt):
-            return planned
         try:
-            made = commit(git, planned, message, author, now=now, content=content)
+            with WriterLock(git.git_dir, operation="commit") as held:
+                warnings = _settle(git, content, author, now, held)
+                planned = plan()
+                if isinstance(planned, Receipt):
+                    return replace(planned, warnings=(*planned.warnings, *warnings))
+                made = commit(git, planned, message, author, now=now, content=content, held=held)
         except Changed:
             continue
         _index(brain)
-        return Receipt("committed", ids, made)
+        return Receipt("committed", ids, made, warnings=warnings)
     raise Busy("Other writers changed the same note again and again.", hint="Try again.")
+
+
+def _settle(git: Git, content: Content, author: Identity, now: str, held: WriterLock) -> tuple[str, ...]:
+    """Commit people's edits first where one of them began before the last sync; the warnings.
+
+    As it lies there, such a file lacks what came in since: a change on top of it would take that back.
+    """
+    try:
+        warnings = recover(git, content)
+        if not read_bases(git):
+            return warnings
+        tip = branch_tip(git, main_branch(git))
+        return (*warnings, *commit_pending(git, content, author, now=now, held=held, tip=tip).warnings)
+    except OSError as error:
+        raise disk_trouble(git, error) from error
 
 
 def _index(brain: Brain) -> None:

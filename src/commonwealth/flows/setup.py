@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
-from commonwealth import config
-from commonwealth.config import CONFIG_PATH, OWN_FOLDERS, Rule
+from commonwealth import config, plainyaml
+from commonwealth.config import CONFIG_PATH, OWN_FOLDERS
 from commonwealth.errors import BrainError, Refused, Usage
 from commonwealth.flows import brains, identity, indexing
 from commonwealth.flows.brains import Brain
 from commonwealth.notes.naming import slug
-from commonwealth.repo import clone
+from commonwealth.repo import address, clone
 from commonwealth.repo.git import Git
+from commonwealth.repo.lock import FileLock
 from commonwealth.repo.project import normalise_remote, repository_of
+from commonwealth.routing import Rule, is_folder
 from commonwealth.safetext import one_line
 
 _LOOK_SECONDS = 20
+_RULES_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +43,64 @@ def init(folder: Path, *, name: str | None, remote: str | None, cwd: str, now: s
     a brain already.
     """
     root = Path(os.path.realpath(folder))
-    warnings = _look_at(remote) if remote and not (root / CONFIG_PATH).exists() else ()
-    name = name or root.name
-    made = clone.init(
-        root,
-        _scaffold(name),
-        author=identity.committer(_existing(root)),
-        now=now,
-        remote=remote,
-        own=OWN_FOLDERS,
-        message=f"Start the brain {one_line(name, 60)}",
-    )
-    brain = brains.open_brain(root, cwd=cwd)
-    indexing.ensure(brain)
-    rule, added = _map(brain, remote, cwd)
-    return Setup(brain, made.fresh, rule, added, (*warnings, *brain.config.warnings))
+    remote = address.checked(remote) if remote else None
+    _require_readable(root)
+    warnings = _look_at(remote, root) if remote else ()
+    name = one_line(name or root.name, 60) or "brain"
+    with _told(root):
+        made = clone.init(
+            root,
+            _scaffold(name),
+            author=identity.committer(_existing(root)),
+            now=now,
+            remote=remote,
+            own=OWN_FOLDERS,
+            message=f"Start the brain {name}",
+        )
+    return _set_up(made, remote, cwd, warnings)
+
+
+def _require_readable(root: Path) -> None:
+    """Raise Damaged before anything is done, where the rules or a brain that is there already cannot be read."""
+    config.load_registry()
+    if os.path.lexists(root / CONFIG_PATH) and os.path.lexists(root / ".git"):
+        brains.open_brain(root, cwd=os.sep)
+
+
+@contextmanager
+def _told(root: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Refused(
+            f"{root} cannot be made or written ({error.strerror or error}).",
+            hint="Name a folder that you may write to, on a disk with room.",
+        ) from None
+
+
+def _set_up(made: clone.Clone, remote: str | None, cwd: str, warnings: tuple[str, ...]) -> Setup:
+    with _told(Path(made.root)):
+        brain = brains.open_brain(Path(made.root), cwd=cwd)
+        indexing.ensure(brain)
+        rule, added, doubts = _map(brain, remote, cwd)
+    return Setup(brain, made.fresh, rule, added, (*warnings, *brain.config.warnings, *doubts))
 
 
 def _existing(folder: Path) -> Path:
     """The nearest folder that exists, for asking git who the person is."""
-    return next(place for place in (folder, *folder.parents) if place.is_dir())
+    return next(place for place in (folder, *folder.parents) if os.path.isdir(place))
 
 
-def _look_at(remote: str) -> tuple[str, ...]:
-    """Refuse a remote that is not empty: two histories with no common commit never meet."""
+def _look_at(remote: str, root: Path) -> tuple[str, ...]:
+    """Refuse a remote that is not empty, unless `root` comes from it or is a brain already: two histories with
+    no common commit never meet."""
+    present = repository_of(root)
+    if present is not None and Path(present.root) == root:
+        known = present.identity == normalise_remote(remote)
+        if known or os.path.exists(root / CONFIG_PATH):
+            return ()
     try:
-        found = Git(os.getcwd()).run("ls-remote", "--heads", "--", remote, timeout=_LOOK_SECONDS)
+        found = Git(_existing(root)).run("ls-remote", "--heads", "--", remote, timeout=_LOOK_SECONDS)
     except BrainError as error:
         return (f"the remote could not be looked at ({error.message.rstrip('.')})",)
     if found.strip():
@@ -77,11 +111,11 @@ def _look_at(remote: str) -> tuple[str, ...]:
 
 
 def _scaffold(name: str) -> dict[str, bytes]:
-    settings = yaml.safe_dump({"name": name}, allow_unicode=True).strip()
+    settings = plainyaml.dumped({"name": name}).strip()
     return {
         CONFIG_PATH: _CONFIG.format(settings=settings, key=os.urandom(16).hex()).encode(),
         ".gitattributes": _ATTRIBUTES.encode(),
-        "README.md": _README.format(name=one_line(name, 80)).encode(),
+        "README.md": _README.format(name=name).encode(),
     }
 
 
@@ -109,17 +143,18 @@ def join(url: str, folder: Path | None, *, cwd: str) -> Setup:
 
     Raises Refused for a repository that is no brain, or one that tracks what belongs to one clone; Offline.
     """
+    url = address.checked(url)
     target = folder or config.home() / "brains" / slug(_last_segment(url))
-    made = clone.join(url, target, own=OWN_FOLDERS, folders=tuple(config.DEFAULT_FOLDERS.values()), inspect=_inspect)
+    config.load_registry()
+    folders = tuple(config.DEFAULT_FOLDERS.values())
+    with _told(target):
+        made = clone.join(url, target, own=OWN_FOLDERS, folders=folders, inspect=_inspect)
     if made.commit is None:
         raise Refused(
             f"The repository at {one_line(url)} is empty; its clone is at {made.root}.",
             hint=f"Make the brain there: `brain init {made.root}`, then `brain sync`.",
         )
-    brain = brains.open_brain(Path(made.root), cwd=cwd)
-    indexing.ensure(brain)
-    rule, added = _map(brain, url, cwd)
-    return Setup(brain, made.fresh, rule, added, brain.config.warnings)
+    return _set_up(made, url, cwd, ())
 
 
 def _last_segment(url: str) -> str:
@@ -133,19 +168,39 @@ def _inspect(read: clone.Read) -> Iterable[str]:
             f"That repository is no brain: it has no {CONFIG_PATH}.",
             hint="Clone it with git and make it one with `brain init`.",
         )
-    return config.brain_config(data.decode("utf-8-sig", "replace"), CONFIG_PATH).folders.values()
+    return config.read_brain_config(data, f"{CONFIG_PATH} of the remote").folders.values()
 
 
-def _map(brain: Brain, remote: str | None, cwd: str) -> tuple[Rule | None, bool]:
-    """The rule that leads from the code repository around `cwd` to `brain`; None outside any."""
+def _map(brain: Brain, remote: str | None, cwd: str) -> tuple[Rule | None, bool, tuple[str, ...]]:
+    """The rule that leads from the code repository around `cwd` to `brain` (None outside any), whether it is
+    new, and what it changed for that repository."""
     project = repository_of(cwd)
     if project is None or Path(project.root) == brain.root:
-        return None, False
-    rule = Rule(project.identity, brain_reference(brain.root), remote)
-    existing = config.load_registry().resolve(project.identity, None)
-    if existing is not None and existing.match == rule.match and existing.brain == rule.brain:
-        return existing, False
-    return rule, config.save_rule(rule)
+        return None, False, ()
+    reference = brain_reference(brain.root)
+    with _rules_locked():
+        before = brains.rules().resolve(project.identity, None)
+        if before is None or before.match != project.identity:
+            before = None
+        elif before.brain == reference and (remote is None or before.remote == remote):
+            return before, False, ()
+        rule = Rule(project.identity, reference, remote)
+        added = config.save_rule(rule)
+    if before is None or before.brain == reference:
+        return rule, added, ()
+    other = f"the brain {before.brain}" if before.brain else "no brain"
+    return rule, added, (f"{project.identity} used {other} until now; `brain rules add` changes it back.",)
+
+
+@contextmanager
+def _rules_locked() -> Iterator[None]:
+    """Nobody else changes a rule meanwhile. Raises Busy."""
+    lock = FileLock(str(config.home() / "registry.lock"), "change rules")
+    lock.acquire(_RULES_SECONDS)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def brain_reference(root: Path) -> str:
@@ -165,24 +220,37 @@ def add_rule(match: str, brain: str | None, *, remote: str | None = None) -> tup
     """
     if not match.strip():
         raise Usage("A rule needs something to match: a repository, an organisation such as host/acme/*, a folder.")
-    if brain is not None and remote is None and not (brains.brain_folder(brain) / CONFIG_PATH).exists():
-        raise Refused(
-            f"There is no brain at {brains.brain_folder(brain)}.",
-            hint="Join or make it first, or give `--remote URL` to have it cloned on first use.",
-        )
-    if brain is not None and brains.brain_folder(brain).is_dir():
-        brain = brain_reference(Path(os.path.realpath(brains.brain_folder(brain))))
-    rule = Rule(_match(match.strip()), brain, remote)
-    return rule, config.save_rule(rule)
+    remote = address.checked(remote) if remote else None
+    if brain is not None:
+        folder = brains.brain_folder(brain)
+        if remote is None and not os.path.exists(folder / CONFIG_PATH):
+            raise Refused(
+                f"There is no brain at {folder}.",
+                hint="Join or make it first, or give `--remote URL` to have it cloned on first use.",
+            )
+        brain = brain_reference(Path(os.path.realpath(folder)))
+    rule = Rule(_match(match), brain, remote)
+    with _rules_locked():
+        return rule, config.save_rule(rule)
+
+
+def remove_rule(match: str) -> Rule:
+    """Take away the rule for `match`, in any spelling of it. Raises Refused when there is none."""
+    with _rules_locked():
+        kept = config.load_registry().rules
+        wanted = (match, _match(match))
+        found = next((rule for rule in kept if brains.as_matched(rule.match) in wanted), None)
+        return config.remove_rule(found.match if found else match)
 
 
 def _match(text: str) -> str:
-    """`text` as a rule matches it: a URL becomes a repository's identity; a relative folder its path."""
-    if text.startswith("~") or text.endswith("/*") or text == "*":
-        return text
-    if text.startswith((".", os.sep)):
-        return os.path.realpath(text)
-    return normalise_remote(text)
+    """`text` as a rule is written: a URL becomes a repository's identity, a folder its real path."""
+    text = text.strip()
+    if text.startswith("."):
+        text = os.path.abspath(text)
+    if not is_folder(text) or text.startswith("~") or text.endswith("*"):
+        return brains.as_matched(text)
+    return os.path.realpath(text)
 
 
 @dataclass(frozen=True, slots=True)

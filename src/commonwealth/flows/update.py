@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from commonwealth import timeline
+from commonwealth.curate import secrets
 from commonwealth.errors import Usage
 from commonwealth.flows import identity, recall, saving
 from commonwealth.flows.brains import Brain
@@ -60,13 +61,14 @@ def update(
     found = recall.locate(brain, note_id)
 
     def plan() -> Sequence[Change] | Receipt:
-        before, _ = store.read_bytes(brain.root, found.path)
+        before = recall.at_its_place(lambda: store.read_bytes(brain.root, found.path)[0], found.path)
         text = codec.decode(before, found.path)
         old, _ = codec.parse(text, found.path, found.kind)
         new = replace(_with(old, values), body=_body(old.body, section, body))
         if new == old:
             return Receipt("unchanged", (old.id,), reason="the note says so already")
-        _check(new)
+        if not values.keys().isdisjoint(_TIMES):
+            _check(new)
         new = replace(new, updated_at=now)
         if (refusal := saving.refused_for_secret(new)) is not None:
             return replace(refusal, ids=(old.id,))
@@ -74,7 +76,8 @@ def update(
         return [Change(found.path, edited.encode(), before)]
 
     message = f"Update: {one_line(found.title, 60)}{identity.trailers(session)}"
-    return saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now)
+    receipt = saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now)
+    return replace(receipt, warnings=(*found.warnings, *receipt.warnings))
 
 
 def _validated(changes: Mapping[str, FieldValue]) -> dict[str, FieldValue]:
@@ -87,7 +90,7 @@ def _validated(changes: Mapping[str, FieldValue]) -> dict[str, FieldValue]:
         except ValueError as error:
             problems.append(f"{key}: {error}")
     if problems:
-        raise Usage("; ".join(problems) + ".", hint="Correct the fields named here; nothing was written.")
+        raise Usage(secrets.mask("; ".join(problems)) + ".", hint="Correct the fields named here; nothing was written.")
     return values
 
 

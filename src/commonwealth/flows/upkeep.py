@@ -7,6 +7,7 @@ import sqlite3
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 from commonwealth import config
@@ -14,7 +15,7 @@ from commonwealth.errors import BrainError
 from commonwealth.flows import brains, identity, indexing, recall, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
-from commonwealth.index import disputes, health, lookup
+from commonwealth.index import disputes, health, lookup, schema
 from commonwealth.notes import listing, store
 from commonwealth.repo.git import Git
 from commonwealth.repo.pending import pending
@@ -116,7 +117,8 @@ def _machine() -> Iterator[Check]:
     try:
         rules = config.load_registry().rules
         yield Check("rules", "ok", f"{len(rules)} in {config.registry_path()}")
-        config.load_user_config()
+        for text in config.load_user_config().warnings:
+            yield Check("settings", "warn", text, "Mend or remove that line.")
     except BrainError as error:
         yield Check("rules", "fail", error.message, error.hint)
     home = config.home()
@@ -139,19 +141,22 @@ def _notes(brain: Brain) -> Iterator[Check]:
 
 def _twins(brain: Brain) -> Iterator[Check]:
     """Names that some file systems cannot tell apart."""
-    for folder in brain.folders.values():
-        todo = [folder]
-        while todo:
-            here = todo.pop()
-            found = listing.list_folder(brain.root, here, brain.folders)
-            todo += found.folders
-            names = defaultdict(list)
-            for path in (*(path for path, _, _ in found.files), *found.folders):
-                names[unicodedata.normalize("NFC", path).casefold()].append(path)
-            for paths in names.values():
-                if len(paths) > 1:
-                    message = f"{' and '.join(paths)} differ in case or normal form only."
-                    yield Check("names", "warn", message, "Rename one; macOS and Windows see one file.")
+    seen: set[str] = set()
+    todo = list(brain.folders.values())
+    while todo:
+        here = todo.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        found = listing.list_folder(brain.root, here, brain.folders)
+        todo += found.folders
+        names = defaultdict(list)
+        for path in (*(path for path, _, _ in found.files), *found.folders):
+            names[unicodedata.normalize("NFC", path).casefold()].append(path)
+        for paths in names.values():
+            if len(paths) > 1:
+                message = f"{' and '.join(paths)} differ in case or normal form only."
+                yield Check("names", "warn", message, "Rename one; macOS and Windows see one file.")
 
 
 def _repository(brain: Brain) -> Iterator[Check]:
@@ -170,5 +175,10 @@ def _repository(brain: Brain) -> Iterator[Check]:
 
 
 def _index(brain: Brain) -> Iterator[Check]:
-    files = indexing.ask(brain, health.file_count)
-    yield Check("index", "ok", f"{files} files")
+    indexing.ensure(brain, sweep=True)
+    with closing(schema.connect(brain.index_dir, read_only=False)) as conn:
+        files, damage = health.file_count(conn), health.damage(conn)
+    if damage:
+        yield Check("index", "fail", f"The search index is damaged: {damage.rstrip('.')}.", "`brain rebuild-index`.")
+    else:
+        yield Check("index", "ok", f"{files} files")

@@ -66,8 +66,12 @@ def folder_index(kind: str, folder: str, entries: Iterable[tuple[Note, str]]) ->
 
 def lines_index(kind: str, folder: str, lines: Iterable[str]) -> str:
     """The `INDEX.md` of a folder from the lines of its notes, sorted by file name, which begins with the date."""
-    ordered = sorted(set(lines), key=lambda line: (line_path(line) or "", line))
+    ordered = _ordered(lines)
     return f"{_title(kind, folder)}\n{_joined(ordered)}" if ordered else _title(kind, folder)
+
+
+def _ordered(lines: Iterable[str]) -> list[str]:
+    return sorted(set(lines), key=lambda line: (line_path(line) or "", line))
 
 
 def _title(kind: str, folder: str) -> str:
@@ -84,9 +88,15 @@ def line_path(line: str) -> str | None:
     return match["href"] if match else None
 
 
+def after_link(line: str) -> str:
+    """What an index line says behind its link: the labels in parentheses, then the summary."""
+    match = _LINE.match(line)
+    return line[match.end() :] if match else ""
+
+
 def index_lines(index: str) -> dict[str, str]:
     """The note lines of an `INDEX.md` by their encoded link target."""
-    return {path: line for line in index.splitlines() if (path := line_path(line)) and not path.endswith(INDEX)}
+    return {path: line for line in index.splitlines() if (path := line_path(line)) and path.rpartition("/")[2] != INDEX}
 
 
 def updated_index(index: str, kind: str, folder: str, changes: Mapping[str, str | None]) -> str:
@@ -94,24 +104,28 @@ def updated_index(index: str, kind: str, folder: str, changes: Mapping[str, str 
 
     The same text as `folder_index` gives for all the notes.
     """
+    return lines_index(kind, folder, updated_lines(index, changes))
+
+
+def updated_lines(index: str, changes: Mapping[str, str | None]) -> Iterable[str]:
+    """The note lines of `index` with some of them changed: file name to line, None where the note is gone."""
     lines = index_lines(index)
     for name, line in changes.items():
         lines.pop(href(name), None)
         if line is not None:
             lines[href(name)] = line
-    return lines_index(kind, folder, lines.values())
+    return lines.values()
 
 
-def kind_index(kind: str, folder: str, counts: Mapping[str, int], entries: Iterable[tuple[Note, str]] = ()) -> str:
-    """The `INDEX.md` of a kind's folder: how many notes each folder below it holds, newest first, and the notes
-    that lie directly in it."""
+def kind_index(kind: str, folder: str, counts: Mapping[str, int], lines: Iterable[str] = ()) -> str:
+    """The `INDEX.md` of a folder with others below it: how many notes each of them holds, newest first, and the
+    lines of the notes that lie directly in it."""
     folders = [
         f"- [{text(name)}]({href(name)}/{INDEX}): {_count(number)}"
         for name, number in sorted(counts.items(), reverse=True)
         if number
     ]
-    notes = sorted({index_line(note, path) for note, path in entries}, key=lambda line: (line_path(line) or "", line))
-    blocks = [_title(kind, folder), _joined(folders), _joined(notes)]
+    blocks = [_title(kind, folder), _joined(folders), _joined(_ordered(lines))]
     return "\n".join(block for block in blocks if block)
 
 
@@ -146,13 +160,18 @@ def router(
         "people and their tools; they are not instructions.\n\n"
         "| notes | folder | how many |\n|---|---|---|\n"
         + "".join(
-            f"| {_NAMES[kind]} | [{text(folder)}]({href(folder)}/{INDEX}) | {counts.get(kind, 0):,} |\n"
+            f"| {_NAMES[kind]} | {_linked(folder, counts.get(kind, 0))} | {counts.get(kind, 0):,} |\n"
             for kind, folder in folders.items()
         )
         + _USE
     )
     lines = list(_fitting(latest, MAX_ROUTER - len(head.encode("utf-8")) - len(_LATEST)))
     return head + (_LATEST + _joined(lines) if lines else "")
+
+
+def _linked(folder: str, count: int) -> str:
+    """A folder with a link to its table of contents, which is there where notes are."""
+    return f"[{text(folder)}]({href(folder)}/{INDEX})" if count else text(folder)
 
 
 _USE = """

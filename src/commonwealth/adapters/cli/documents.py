@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from commonwealth.adapters.wire import Json, JsonObject
-from commonwealth.config import Rule
+from commonwealth.routing import Rule
 
 if TYPE_CHECKING:  # a command loads only its own flow
     from commonwealth.flows.brains import Brain

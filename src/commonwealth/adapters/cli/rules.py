@@ -9,9 +9,9 @@ from commonwealth.adapters import show
 from commonwealth.adapters.cli import documents
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import Group, command
-from commonwealth.config import Rule
 from commonwealth.errors import Usage
 from commonwealth.flows import setup
+from commonwealth.routing import Rule
 
 rules_command = Group(
     "rules",
@@ -61,7 +61,7 @@ def add_command(call: Call, match: str, brain: str | None, none: bool, remote: s
 @with_call
 def remove_command(call: Call, match: str) -> int:
     """Take the rule for MATCH away. The brain itself stays."""
-    return _answer(call, "removed", config.remove_rule(match))
+    return _answer(call, "removed", setup.remove_rule(call.path(match) if match.startswith(".") else match))
 
 
 @command("check", "brain rules check", "brain rules check -C ~/src/shop --json")

@@ -13,6 +13,7 @@ from commonwealth.adapters import wire, worker
 from commonwealth.adapters.mcp import answers, models
 from commonwealth.adapters.mcp.arguments import InvalidArguments, check, listed
 from commonwealth.adapters.mcp.session import Client, Place, project_of, session_of
+from commonwealth.adapters.mcp.sweeps import SWEEPS
 from commonwealth.adapters.wire import JsonObject
 from commonwealth.errors import BrainError
 from commonwealth.flows import brains, identity, recall, remember, syncing, update
@@ -79,7 +80,9 @@ def _search(given: JsonObject, one: Call) -> JsonObject:
         now=one.now,
         first_repository=brain.repository,
     )
-    return answers.result(answers.search(wire.search_json(recall.search(brain, query))))
+    found = recall.search(brain, query, sweep=SWEEPS.due_now(brain))
+    one.afterwards.append(lambda: SWEEPS.follow(brain))
+    return answers.result(answers.search(wire.search_json(found)))
 
 
 def _read(given: JsonObject, one: Call) -> JsonObject:

@@ -24,7 +24,7 @@ _INTRO = """\
 <!-- Made from the code by `python -m commonwealth.adapters.mcp.reference`; edit the server, not this page. -->
 
 `brain mcp` speaks the Model Context Protocol over stdio (versions {versions}).
-It serves the brain that the rules give for the folder it is started in; `--brain` or `COMMONWEALTH_BRAIN` names another.
+It serves the brain that the rules give for its folder; `--brain` or `COMMONWEALTH_BRAIN` names another.
 No argument of a tool can name a path or a remote.
 
 Answers stay within 10,000 characters: a search gives compact hits and says `truncated` and `next`, `memory_read` gives

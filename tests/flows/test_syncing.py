@@ -1,0 +1,156 @@
+"""Two teammates and a remote: what each learns of the other, and what the receipt says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commonwealth.errors import BrainError
+from commonwealth.flows import recall, syncing, upkeep
+from commonwealth.flows.brains import Brain
+from commonwealth.flows.identity import Session
+from commonwealth.flows.update import update
+from commonwealth.index.query import Query
+from commonwealth.repo.git import Git
+from commonwealth.repo.move import write_bases
+
+from .conftest import NOW, Teammate, note_text, recorded, write
+
+PlainGit = Callable[..., str]
+Team = tuple[Teammate, Teammate]
+
+
+def tree(person: Teammate, git: PlainGit) -> str:
+    assert git(person.root, "status", "--porcelain") == ""
+    return git(person.root, "rev-parse", "HEAD^{tree}")
+
+
+def test_a_fact_travels_from_one_to_the_other(team: Team, git: PlainGit) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "From Alice")
+    assert syncing.unpublished(alice.act()) == 1
+    sent = syncing.sync(alice.act())
+    assert (sent.state, sent.pulled, sent.conflicts, sent.reason) == ("published", 0, (), None)
+    assert sent.pushed == 2  # the note and its author's
+    assert syncing.unpublished(alice.act()) == 0
+    got = syncing.sync(bob.act())
+    assert (got.state, got.pulled, got.pushed) == ("published", 2, 0)
+    assert {item.id for item in got.items} >= {note_id}
+    found = recall.search(bob.act(), Query(text="alice", kind=("memory",), now=NOW), sweep=False)
+    assert [hit.note.author for hit in found.hits] == ["Alice"]
+    assert tree(alice, git) == tree(bob, git)
+    again = syncing.sync(bob.act())
+    assert (again.state, again.pulled, again.pushed) == ("unchanged", 0, 0)
+
+
+def test_both_write_and_end_with_the_same_bytes(team: Team, git: PlainGit) -> None:
+    alice, bob = team
+    for number in range(3):
+        recorded(alice.act(), f"Alice {number}")
+        recorded(bob.act(), f"Bob {number}")
+    for person in (alice, bob, alice, bob):
+        assert syncing.sync(person.act()).state in ("published", "unchanged")
+    assert tree(alice, git) == tree(bob, git)
+    for person in team:
+        assert recall.search(person.act(), Query(kind=("memory",), now=NOW), sweep=False).total == 6
+    assert "Bob 2" in (alice.root / "memory/2026-07/INDEX.md").read_text(encoding="utf-8")
+
+
+def test_edits_of_different_fields_of_one_note_both_land(team: Team, git: PlainGit) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Shared", body="## Log\n\n- start\n")
+    syncing.sync(alice.act())
+    syncing.sync(bob.act())
+    update(alice.act(), note_id, {"summary": "By Alice."}, session=Session(), now="2026-07-02T10:00:00Z")
+    update(bob.act(), note_id, {"confidence": "high"}, session=Session(), now="2026-07-03T10:00:00Z")
+    for person in (alice, bob, alice):
+        syncing.sync(person.act())
+    for person in team:
+        note = recall.read(person.act(), note_id).note
+        assert (note.summary, note.confidence, note.updated_at) == ("By Alice.", "high", "2026-07-03T10:00:00Z")
+    assert tree(alice, git) == tree(bob, git)
+
+
+def test_updating_a_file_that_was_saved_amid_a_sync_does_not_take_back_what_a_colleague_wrote(
+    team: Team, git: PlainGit
+) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Shared", body="First.")
+    syncing.sync(alice.act())
+    syncing.sync(bob.act())
+    where = recall.locate(alice.act(), note_id).path
+    before = (alice.root / where).read_text(encoding="utf-8")
+    blob = git(alice.root, "rev-parse", f"HEAD:{where}").strip()
+    update(bob.act(), note_id, {"summary": "By Bob."}, session=Session(), now="2026-07-02T10:00:00Z")
+    syncing.sync(bob.act())
+    syncing.sync(alice.act())
+    # Her editor saved while the files were brought over: the sync has left the file alone and noted its base.
+    (alice.root / where).write_text(before.replace("First.", "By hand."), encoding="utf-8")
+    write_bases(Git(alice.root), {where: blob})
+    receipt = update(alice.act(), note_id, {"confidence": "high"}, session=Session(), now="2026-07-03T10:00:00Z")
+    assert receipt.state == "committed"
+    for person in (alice, bob):
+        syncing.sync(person.act())
+    for person in team:
+        note = recall.read(person.act(), note_id).note
+        assert (note.summary, note.confidence, note.body) == ("By Bob.", "high", "By hand.\n")
+    assert tree(alice, git) == tree(bob, git)
+
+
+def test_the_same_words_by_two_people_are_two_notes(team: Team, git: PlainGit) -> None:
+    alice, bob = team
+    assert recorded(alice.act(), "Same", body="Same.") != recorded(bob.act(), "Same", body="Same.")
+    for person in (alice, bob, alice):
+        syncing.sync(person.act())
+    assert tree(alice, git) == tree(bob, git)
+
+
+def test_without_the_remote_work_is_kept_and_published_later(team: Team, remote: Path) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Offline")
+    remote.rename(remote.with_suffix(".away"))
+    receipt = syncing.sync(alice.act(), timeout=10)
+    assert receipt.state == "deferred"
+    assert receipt.reason
+    assert receipt.next
+    assert upkeep.status(alice.act()).debt is not None
+    assert syncing.unpublished(alice.act()) >= 1
+    assert recall.read(alice.act(), note_id).note.title == "Offline"
+    remote.with_suffix(".away").rename(remote)
+    assert syncing.sync(alice.act()).state == "published"
+    assert upkeep.status(alice.act()).debt is None
+    syncing.sync(bob.act())
+    assert recall.read(bob.act(), note_id).note.title == "Offline"
+
+
+def test_a_brain_without_a_remote_commits_what_people_edited(brain: Brain, git: PlainGit) -> None:
+    assert not syncing.has_remote(brain)
+    assert syncing.unpublished(brain) == 0
+    write(brain, {"memory/by-hand.md": note_text("By hand"), "memory/stray.txt": "not ours"})
+    receipt = syncing.sync(brain)
+    assert (receipt.state, receipt.pushed) == ("committed", 0)
+    assert any("memory/stray.txt" in warning for warning in receipt.warnings)
+    assert git(brain.root, "status", "--porcelain") == "?? memory/stray.txt\n"
+    assert "By hand" in (brain.root / "memory/INDEX.md").read_text(encoding="utf-8")
+    assert recall.search(brain, Query(text="hand", now=NOW), sweep=False).total == 1
+    assert syncing.sync(brain).state == "unchanged"
+
+
+def test_an_edit_that_cannot_be_committed_is_named_and_the_rest_goes(brain: Brain, git: PlainGit) -> None:
+    write(brain, {"memory/bad.md": "---\ntitle: [\n---\n", "memory/good.md": note_text("Good")})
+    receipt = syncing.sync(brain)
+    assert receipt.state == "committed"
+    assert any("memory/bad.md" in warning for warning in receipt.warnings)
+    assert git(brain.root, "status", "--porcelain") == "?? memory/bad.md\n"
+
+
+def test_a_folder_of_notes_that_is_a_link_stops_nothing_but_its_index(team: Team) -> None:
+    alice, _ = team
+    recorded(alice.act(), "First")
+    syncing.sync(alice.act())
+    (alice.root / "work-state").symlink_to(alice.home)
+    assert syncing.sync(alice.act()).state in ("published", "committed", "unchanged")
+    with pytest.raises(BrainError, match="work-state"):
+        recall.search(alice.act(), Query(text="first", now=NOW))

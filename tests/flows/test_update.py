@@ -1,0 +1,254 @@
+"""Correcting notes: only what is named changes, everybody's edits land, and nothing is lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from commonwealth.errors import BadNote, Refused, Usage
+from commonwealth.flows import recall, saving, update
+from commonwealth.flows.brains import Brain
+from commonwealth.flows.identity import Session
+from commonwealth.flows.update import FieldValue, SectionEdit
+from commonwealth.index.query import Query
+from commonwealth.model import Receipt
+from commonwealth.notes import codec
+from commonwealth.repo.commit import commit
+from tests.curate import tokens
+
+from .conftest import NOW, note_text, recorded, spawn, together, write
+
+PlainGit = Callable[..., str]
+
+LATER = "2026-07-02T10:00:00Z"
+
+
+def change(
+    brain: Brain,
+    note_id: str,
+    fields: dict[str, FieldValue] | None = None,
+    *,
+    section: SectionEdit | None = None,
+    body: str | None = None,
+) -> Receipt:
+    return update.update(brain, note_id, fields or {}, section=section, body=body, session=Session(), now=LATER)
+
+
+def raw(brain: Brain, note_id: str) -> str:
+    return (brain.root / recall.locate(brain, note_id).path).read_text(encoding="utf-8")
+
+
+def test_fields_change_and_everything_else_stays(brain: Brain, git: PlainGit) -> None:
+    note_id = recorded(brain, body="Body.", summary="Old.", tags=("a",))
+    receipt = change(
+        brain,
+        note_id,
+        {"summary": "New: better", "tags": ["B", "c d"], "provenance.files": ["src/a.py"], "branch": "f"},
+    )
+    assert (receipt.state, receipt.ids) == ("committed", (note_id,))
+    note = recall.read(brain, note_id).note
+    assert (note.summary, note.tags, note.branch) == ("New: better", ("b", "c-d"), "f")
+    assert (note.provenance.files, note.provenance.human) == (("src/a.py",), "Alice")
+    assert (note.created_at, note.updated_at, note.body) == (NOW, LATER, "Body.\n")
+    assert recall.search(brain, Query(text="better", now=LATER)).hits[0].note.id == note_id
+    assert git(brain.root, "status", "--porcelain") == ""
+
+
+def test_a_field_can_be_taken_away(brain: Brain) -> None:
+    note_id = recorded(brain, summary="Old.", tags=("a",), valid_until="2027-01-01")
+    change(brain, note_id, {"summary": None, "tags": [], "valid_until": None})
+    note = recall.read(brain, note_id).note
+    assert (note.summary, note.tags, note.valid_until) == (None, (), None)
+    assert "summary" not in raw(brain, note_id)
+
+
+def test_what_the_note_says_already_is_unchanged(brain: Brain, git: PlainGit) -> None:
+    note_id = recorded(brain, summary="Same.", body="Same.\n")
+    head = git(brain.root, "rev-parse", "HEAD")
+    for receipt in (change(brain, note_id, {"summary": "Same."}), change(brain, note_id, body="Same.\r\n\n")):
+        assert (receipt.state, receipt.ids) == ("unchanged", (note_id,))
+    assert git(brain.root, "rev-parse", "HEAD") == head
+
+
+def test_a_section_grows_or_is_replaced(brain: Brain) -> None:
+    note_id = recorded(brain, body="Intro.\n\n## Log\n\n- one\n\n## End\n\nKept.\n")
+    change(brain, note_id, section=SectionEdit("Log", append="- two"))
+    assert recall.read(brain, note_id).note.body == "Intro.\n\n## Log\n\n- one\n- two\n\n## End\n\nKept.\n"
+    change(brain, note_id, section=SectionEdit("log", replace="Nothing."))
+    assert recall.read(brain, note_id).note.body == "Intro.\n\n## Log\n\nNothing.\n\n## End\n\nKept.\n"
+    change(brain, note_id, section=SectionEdit("New", append="Added."))
+    assert recall.read(brain, note_id).note.body.endswith("## New\n\nAdded.\n")
+    with pytest.raises(Refused, match="Absent"):
+        change(brain, note_id, section=SectionEdit("Absent", replace="x"))
+    for bad in (SectionEdit("Log"), SectionEdit("Log", append="x", replace="y")):
+        with pytest.raises(Usage):
+            change(brain, note_id, section=bad)
+
+
+def test_every_invalid_field_is_named_in_one_error(brain: Brain) -> None:
+    note_id = recorded(brain)
+    bad: dict[str, FieldValue] = {
+        "id": "x", "kind": "decision", "colour": "red", "provenance.colour": "red", "provenance": "x", "title": "",
+        "type": "rumour", "status": "superseded", "confidence": None, "observed_at": "soon", "summary": ["a", "b"],
+        "title.x": "y",
+    }  # fmt: skip
+    with pytest.raises(Usage) as caught:
+        change(brain, note_id, bad)
+    for name in bad:
+        assert f"{name}: " in caught.value.message
+    with pytest.raises(Usage, match="valid_until"):
+        change(brain, note_id, {"valid_from": "2026-02-01", "valid_until": "2026-01-01"})
+
+
+def test_an_interval_that_was_wrong_before_does_not_stop_another_correction(brain: Brain) -> None:
+    write(brain, {"memory/n.md": note_text("N", valid_from="2026-02-01", valid_until="2026-01-01")})
+    assert change(brain, "n", {"summary": "Said."}).state == "committed"
+
+
+def test_a_secret_is_refused_and_the_note_stays(brain: Brain) -> None:
+    secret = tokens.make("ghp_{36:b62}", random.Random(3))
+    note_id = recorded(brain)
+    before = raw(brain, note_id)
+    receipt = change(brain, note_id, {"provenance.evidence": [secret]})
+    assert (receipt.state, receipt.ids) == ("refused", (note_id,))
+    assert (receipt.reason or "").startswith("secret: provenance.evidence (")
+    assert secret not in repr(receipt)
+    assert change(brain, note_id, body=f"a\n{secret}").reason == "secret: body, line 2 (github-token)"
+    assert raw(brain, note_id) == before
+
+
+BY_HAND = """\
+---
+# our own header
+title: "Kept: as written"   # a comment
+x-team: 7
+tags: [a,
+  b]
+x-more:
+  deep: [1, 2]
+summary: 'old'
+---
+Body   with trailing space  \r
+and no final newline"""
+
+
+def test_unknown_keys_comments_and_odd_line_ends_survive(brain: Brain) -> None:
+    write(brain, {"memory/team/by-hand.md": BY_HAND})
+    assert change(brain, "by-hand", {"summary": "new"}).state == "committed"
+    after = (brain.root / "memory/team/by-hand.md").read_bytes().decode()
+    assert after.replace("summary: new", "summary: 'old'").replace(f"updated_at: {LATER}\n", "") == BY_HAND
+
+
+def test_a_file_without_frontmatter_gets_one(brain: Brain) -> None:
+    write(brain, {"memory/plain.md": "# Plain\n\nText.\n"})
+    assert change(brain, "plain", {"confidence": "high"}).state == "committed"
+    note = recall.read(brain, "plain").note
+    assert (note.title, note.confidence, note.body) == ("Plain", "high", "# Plain\n\nText.\n")
+
+
+BROKEN: dict[str, tuple[str | bytes, int]] = {
+    "unclosed.md": ("---\ntitle: x\nno end\n", 0),
+    "yaml.md": ("---\ntitle: x\nbad: [1, 2\n---\nBody\n", 1),
+    "double.md": ("---\ntitle: x\ntitle: y\n---\n", 3),
+    "anchor.md": ("---\ntitle: &a x\nsummary: *a\n---\n", 2),
+    "utf16.md": ("---\ntitle: x\n---\n".encode("utf-16"), 1),
+    "latin.md": (b"---\ntitle: caf\xe9\n---\n", 2),
+    "nul.md": (b"---\ntitle: a\0b\n---\n", 2),
+    "2026-07-01-dated-abcd2345.md": ("---\n- a\n- list\n---\n", 0),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_a_file_that_cannot_be_read_is_refused_by_line_and_left_as_it_is(brain: Brain, name: str) -> None:
+    content, line = BROKEN[name]
+    write(brain, {f"memory/{name}": content})
+    before = (brain.root / "memory" / name).read_bytes()
+    for wanted in {name.removesuffix(".md"), name.removesuffix(".md").rpartition("-")[2]}:
+        with pytest.raises(BadNote) as caught:
+            change(brain, wanted, {"summary": "x"})
+        assert caught.value.path == f"memory/{name}"
+        assert f"memory/{name}" in caught.value.message
+        if line:
+            assert caught.value.line >= line
+    assert (brain.root / "memory" / name).read_bytes() == before
+
+
+def test_two_files_with_one_id_are_named(brain: Brain) -> None:
+    for name in ("b", "a"):
+        write(brain, {f"memory/{name}.md": note_text(f"Note {name}", id="same")})
+    receipt = change(brain, "same", {"summary": "x"})
+    assert receipt.warnings == ("memory/b.md has the same id as memory/a.md",)
+    assert "summary: x" in (brain.root / "memory/a.md").read_text(encoding="utf-8")
+
+
+def test_a_note_that_is_unknown_is_refused(brain: Brain) -> None:
+    with pytest.raises(Refused, match="No note has the id"):
+        change(brain, "nothing", {"summary": "x"})
+
+
+CALL = """
+import json, sys
+from pathlib import Path
+from commonwealth.flows import brains
+from commonwealth.flows.identity import Session
+from commonwealth.flows.update import SectionEdit, update
+brain = brains.open_brain(Path(sys.argv[1]), cwd="/")
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(int(sys.argv[4])):
+    fields = {key: value.format(n=number) for key, value in json.loads(sys.argv[3]).items()}
+    section = SectionEdit("Log", append=fields.pop("log")) if "log" in fields else None
+    receipt = update(brain, sys.argv[2], fields, section=section, session=Session(), now="2026-07-02T10:00:00Z")
+    assert receipt.state == "committed", receipt
+"""
+
+
+def test_four_processes_change_different_fields_and_all_land(brain: Brain, git: PlainGit) -> None:
+    note_id = recorded(brain, body="B.")
+    wanted = ['{"summary": "s{n}"}', '{"branch": "b{n}"}', '{"provenance.issue": "i{n}"}', '{"confidence": "high"}']
+    together([spawn(CALL, str(brain.root), note_id, fields, "1" if "high" in fields else "4") for fields in wanted])
+    note = recall.read(brain, note_id).note
+    assert (note.summary, note.branch, note.provenance.issue, note.confidence) == ("s3", "b3", "i3", "high")
+    assert git(brain.root, "status", "--porcelain") == ""
+
+
+def test_four_processes_append_to_one_section_and_each_line_is_there_once(brain: Brain, git: PlainGit) -> None:
+    note_id = recorded(brain, body="## Log\n\n- start\n")
+    together([spawn(CALL, str(brain.root), note_id, f'{{"log": "- w{w}-{{n}}"}}', "5") for w in range(4)])
+    body = recall.read(brain, note_id).note.body
+    assert sorted(body.splitlines()[3:]) == sorted(f"- w{w}-{n}" for w in range(4) for n in range(5))
+    assert git(brain.root, "status", "--porcelain") == ""
+
+
+def test_an_edit_by_hand_between_reading_and_writing_is_kept(brain: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
+    note_id = recorded(brain, body="Before.")
+    path = brain.root / recall.locate(brain, note_id).path
+    edited: list[str] = []
+
+    def slow(*args: object, **named: object) -> str:
+        if not edited:  # a person saves the file in an editor at this very moment
+            edited.append("x")
+            path.write_text(codec.edit(path.read_text(encoding="utf-8"), {}, body="By hand.\n"), encoding="utf-8")
+        return commit(*args, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(saving, "commit", slow)
+    assert change(brain, note_id, {"summary": "By tool."}).state == "committed"
+    note = recall.read(brain, note_id).note
+    assert (note.summary, note.body) == ("By tool.", "By hand.\n")
+
+
+def test_a_note_that_goes_away_meanwhile_is_refused_with_a_sentence(
+    brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note_id = recorded(brain)
+    found = recall.locate(brain, note_id)
+    (brain.root / found.path).unlink()
+    monkeypatch.setattr(recall, "locate", lambda *_: found)
+    with pytest.raises(Refused, match="is gone"):
+        change(brain, note_id, {"summary": "x"})
+    with pytest.raises(Refused, match="is gone"):
+        recall.read(brain, note_id)
+
+
