@@ -457,9 +457,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_cheap_to_see_is_seen(
-    filled: Brain, git: PlainGit, change: Callable[[Brain, PlainGit], None]
-) -> None:
+def test_what_is_cheap_to_see_is_seen(filled: Brain, git: PlainGit, change: Callable[[Brain, PlainGit], None]) -> None:
     assert freshness.is_current(filled)
     assert not indexing.refresh(filled)
     change(filled, git)

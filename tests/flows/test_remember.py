@@ -192,9 +192,7 @@ def with_value(door: str, value: str) -> Draft:
     return Draft(**given)
 
 
-@pytest.mark.parametrize(
-    "door", [*TEXTS, *LISTS, *(f"provenance.{name}" for name in (*ORIGIN_TEXTS, *ORIGIN_LISTS))]
-)
+@pytest.mark.parametrize("door", [*TEXTS, *LISTS, *(f"provenance.{name}" for name in (*ORIGIN_TEXTS, *ORIGIN_LISTS))])
 def test_a_secret_is_refused_at_every_field_and_is_nowhere(
     brain: Brain, tmp_path: Path, door: str, git: PlainGit
 ) -> None:
@@ -376,5 +374,3 @@ def test_a_note_is_committed_alone_and_the_work_tree_is_clean(brain: Brain, git:
     assert changed == [f"memory/2026-07/{note_id}.md"]
     assert set(git(brain.root, "status", "--porcelain").splitlines()) == {"?? stray.txt", "?? memory/.env"}
     assert git(brain.root, "log", "-1", "--format=%an <%ae>").strip() == "Alice <alice@example.com>"
-
-

@@ -250,5 +250,3 @@ def test_a_note_that_goes_away_meanwhile_is_refused_with_a_sentence(
         change(brain, note_id, {"summary": "x"})
     with pytest.raises(Refused, match="is gone"):
         recall.read(brain, note_id)
-
-
