@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonwealth import timeline
+from commonwealth.errors import Usage
 
 OFFSETS = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 FIRST, LAST = (datetime(year, 1, 1, tzinfo=UTC).replace(tzinfo=None) for year in (2, 9999))
@@ -129,7 +130,7 @@ def test_the_clock_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONWEALTH_NOW", "2026-06-02T14:20:00+02:00")
     assert timeline.now() == "2026-06-02T12:20:00Z"
     monkeypatch.setenv("COMMONWEALTH_NOW", "noon")
-    with pytest.raises(ValueError, match="'noon' is not an ISO 8601"):
+    with pytest.raises(Usage, match="COMMONWEALTH_NOW: 'noon' is not an ISO 8601"):
         timeline.now()
     monkeypatch.delenv("COMMONWEALTH_NOW")
     assert timeline.parse(timeline.now()).tzinfo is UTC

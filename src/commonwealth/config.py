@@ -6,7 +6,6 @@ everything that could run or reach something live in the user's own folder, `COM
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import unicodedata
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from commonwealth import plainyaml
+from commonwealth import atomic, plainyaml
 from commonwealth.errors import Damaged, Refused
 from commonwealth.routing import Registry, Rule, is_folder, same_match
 from commonwealth.safetext import one_line
@@ -347,19 +346,8 @@ def replace_file(path: Path, text: str) -> None:
 
     A link is followed, and the permissions of the old file stay. Raises Refused where it cannot be written.
     """
-    path = Path(os.path.realpath(path))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            if path.exists():
-                os.chmod(temporary, path.stat().st_mode & 0o777)
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        atomic.replace(os.path.realpath(path), text.encode("utf-8"))
     except (OSError, UnicodeEncodeError) as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         cause = error.strerror if isinstance(error, OSError) else "its text is not valid Unicode"
         raise Refused(f"{path} cannot be written ({cause}).", hint="Make the folder writable.") from None

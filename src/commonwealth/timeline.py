@@ -9,6 +9,8 @@ import os
 import re
 from datetime import UTC, datetime, timedelta
 
+from commonwealth.errors import Usage
+
 _INSTANT = re.compile(
     r"(?P<date>\d{4}-\d{2}-\d{2})"
     r"(?:(?:[Tt]| +)(?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
@@ -70,9 +72,14 @@ def parse(text: str) -> datetime:
 
 
 def now() -> str:
-    """The clock, or `COMMONWEALTH_NOW` where it is set (tests and demos)."""
+    """The clock, or `COMMONWEALTH_NOW` where it is set (tests and demos). Raises Usage where that is no time."""
     fixed = os.environ.get("COMMONWEALTH_NOW")
-    return canonical(fixed) if fixed else render(datetime.now(UTC))
+    if not fixed:
+        return render(datetime.now(UTC))
+    try:
+        return canonical(fixed)
+    except ValueError as error:
+        raise Usage(f"COMMONWEALTH_NOW: {error}.", hint="Unset the variable, or give it an instant.") from None
 
 
 def holds(valid_from: str | None, valid_until: str | None, at: str) -> bool:

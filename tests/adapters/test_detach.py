@@ -72,11 +72,16 @@ time.sleep(600)
     until(lambda: not runs(int(pid)))
 
 
-def test_a_job_whose_time_is_over_is_ended_with_its_git(tmp_path: Path) -> None:
+def sleeping_git(tmp_path: Path) -> dict[str, str]:
+    """An environment in which every git adds its process to the file `git.pid`, and sleeps."""
     fake = tmp_path / "bin"
     fake.mkdir()
-    (fake / "git").write_text(f"#!/bin/sh\necho $$ > {tmp_path}/git.pid\nexec sleep 600\n", encoding="utf-8")
+    (fake / "git").write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/git.pid\nexec sleep 600\n", encoding="utf-8")
     (fake / "git").chmod(0o755)
+    return os.environ | {"PATH": f"{fake}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_a_job_whose_time_is_over_is_ended_with_its_git(tmp_path: Path) -> None:
     body = f"""
 from commonwealth.repo.git import Git
 def job():
@@ -84,8 +89,7 @@ def job():
     Git({str(tmp_path)!r}).run("fetch", timeout=None)
 detach.detached(job, 2)
 """
-    env = os.environ | {"PATH": f"{fake}{os.pathsep}{os.environ['PATH']}"}
-    starter = script(body, env=env)
+    starter = script(body, env=sleeping_git(tmp_path))
     assert starter.communicate(timeout=SECONDS) == (b"", b"")
     until(lambda: (tmp_path / "git.pid").exists() and bool((tmp_path / "git.pid").read_text(encoding="utf-8")))
     for name in ("pid", "git.pid"):
@@ -107,6 +111,26 @@ detach.detached(job, 1.5)
     assert script(body).communicate(timeout=SECONDS) == (b"", b"")
     until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text(encoding="utf-8")))
     until(lambda: not runs(int((tmp_path / "pid").read_text(encoding="utf-8"))))
+
+
+def test_a_job_that_is_ended_for_good_takes_the_git_that_it_has_running_along(tmp_path: Path) -> None:
+    body = f"""
+from commonwealth.repo.git import Git
+def job():
+    open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
+    while True:
+        try:
+            Git({str(tmp_path)!r}).run("fetch", timeout=None)
+        except BaseException:
+            pass
+detach.detached(job, 2)
+"""
+    assert script(body, env=sleeping_git(tmp_path)).communicate(timeout=SECONDS) == (b"", b"")
+    until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text(encoding="utf-8")))
+    until(lambda: not runs(int((tmp_path / "pid").read_text(encoding="utf-8"))))
+    started = (tmp_path / "git.pid").read_text(encoding="utf-8").split()
+    assert len(started) > 1  # the second alarm has found another git than the first
+    until(lambda: not any(runs(int(pid)) for pid in started))
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,9 @@ def test_a_broken_index_heals_and_the_answer_is_right(machine: Machine, damage: 
     machine.hook("SessionStart")
     for file in (machine.brain / "index").iterdir():
         file.write_bytes(damage)
-    assert TITLE in machine.hook("SessionStart").context
+    done = machine.hook("SessionStart")
+    assert done.out, machine.log()[-1]
+    assert TITLE in done.context
 
 
 def test_a_brain_with_a_broken_config_is_said_and_named(machine: Machine) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commonwealth.config import DEFAULT_FOLDERS
 from commonwealth.errors import Refused, Usage
 from commonwealth.flows import brains, import_source, importing, setup
 from commonwealth.flows.importing import BrainShelf, ImportReport
@@ -39,17 +40,17 @@ class Brain:
         return "0" * 40
 
     def take(self, source: Path, kind: str | None = None) -> ImportReport:
-        shelf = BrainShelf(self.root, naming.FOLDERS)
-        return importing.run(source, kind=kind, folders=naming.FOLDERS, shelf=shelf, write=self.write)
+        shelf = BrainShelf(self.root, DEFAULT_FOLDERS)
+        return importing.run(source, kind=kind, folders=DEFAULT_FOLDERS, shelf=shelf, write=self.write)
 
     def notes(self) -> dict[str, tuple[str, Note]]:
         """Path and note by the path of the source."""
         found = {}
-        for path in BrainShelf(self.root, naming.FOLDERS).paths():
-            kind = naming.kind_of(path, naming.FOLDERS) or ""
+        for path in BrainShelf(self.root, DEFAULT_FOLDERS).paths():
+            kind = naming.kind_of(path, DEFAULT_FOLDERS) or ""
             note, problems = codec.parse(codec.decode((self.root / path).read_bytes(), path), path, kind)
             assert not problems
-            assert path == naming.note_path(kind, note.id, note.id, naming.FOLDERS)
+            assert path == naming.note_path(kind, note.id, note.id, DEFAULT_FOLDERS)
             assert note.source is not None
             found[note.source.path] = (path, note)
         return found
@@ -269,7 +270,7 @@ def test_the_same_path_of_two_repositories_makes_two_notes(
         git(folder, "commit", "-qm", "x", "--date", "2021-03-04T23:30:00-02:00")
         assert brain.take(folder / "docs").imported == 1
         assert brain.take(folder / "docs").unchanged == 1
-    paths = list(BrainShelf(brain.root, naming.FOLDERS).paths())
+    paths = list(BrainShelf(brain.root, DEFAULT_FOLDERS).paths())
     notes = [codec.parse((brain.root / path).read_text(encoding="utf-8"), path, "memory")[0] for path in paths]
     assert {note.repository for note in notes} == {"git.acme.test/acme/shop", "git.acme.test/acme/desk"}
     assert {note.created_at for note in notes} == {"2021-03-05T01:30:00Z"}
@@ -304,13 +305,13 @@ def test_what_is_not_there_or_not_known_is_refused(brain: Brain, source: Path) -
 def test_a_note_that_the_brain_would_not_commit_is_named(brain: Brain, source: Path) -> None:
     put(source, "a.md", "# A\n")
     put(source, "b.md", "# B\n\n<<<<<<< ours\n")
-    shelf = BrainShelf(brain.root, naming.FOLDERS)
+    shelf = BrainShelf(brain.root, DEFAULT_FOLDERS)
     gathered = import_source.gather(source)
 
     def check(path: str, data: bytes) -> str | None:
         return "it holds a conflict marker" if b"<<<<<<<" in data else None
 
-    plan = importing.plan(gathered, kind=None, folders=naming.FOLDERS, shelf=shelf, check=check)
+    plan = importing.plan(gathered, kind=None, folders=DEFAULT_FOLDERS, shelf=shelf, check=check)
     assert plan.report.imported == len(plan.changes) == 1
     assert plan.report.skipped[0].reason == "it holds a conflict marker"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from commonwealth import atomic
 from commonwealth.errors import Refused
 from commonwealth.flows import brains, freshness, indexing, recall, setup, upkeep
 from commonwealth.flows.brains import Brain
@@ -425,7 +426,7 @@ def rename(brain: Brain, git: PlainGit) -> None:
 
 
 def replace_file(brain: Brain, git: PlainGit) -> None:
-    store.write_atomic(brain.root, "memory/2026-01/n1.md", note_text("Replaced").encode(), store.ANY)
+    atomic.replace(brain.root / "memory/2026-01/n1.md", note_text("Replaced").encode())
 
 
 def commit_by_hand(brain: Brain, git: PlainGit) -> None:

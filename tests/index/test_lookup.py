@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from commonwealth.index import lookup
 from commonwealth.index.packing import pack, proven
 from commonwealth.index.rows import Entry
-from commonwealth.index.values import content_key
 from commonwealth.model import Note, Problem
 
 from .examples import entries, file, indexed, note, notes
@@ -51,11 +50,9 @@ def test_links_to_a_note_are_listed_by_what_they_say(tmp_path: Path) -> None:
     ]
 
 
-def test_paths_content_titles_and_counts(tmp_path: Path) -> None:
+def test_titles_counts_and_problems(tmp_path: Path) -> None:
     broken = Entry("memory/x.md", 1, 1, None, (Problem("memory/x.md", 2, "bad"),))
     conn = indexed(tmp_path, ONE, TWO, THREE, broken)
-    assert lookup.by_paths(conn, ["memory/three.md", "memory/x.md", "none"]) == {"memory/three.md": file(THREE)}
-    assert lookup.by_content(conn, content_key(" three ", "text\n")) == (file(THREE),)
     assert lookup.by_title(conn, " TWO") == (file(TWO),)
     assert lookup.counts(conn) == {("memory", "observed"): 3}
     assert lookup.problems(conn) == (Problem("memory/x.md", 2, "bad"),)
@@ -72,6 +69,6 @@ def test_a_note_is_unpacked_as_it_was_packed(made: Note) -> None:
 def test_a_note_comes_back_as_it_was_handed_in(made: Entry) -> None:
     with tempfile.TemporaryDirectory() as folder:
         conn = indexed(Path(folder), made)
-        found = lookup.by_paths(conn, [made.path])
+        found = lookup.stored(conn, [rowid for (rowid,) in conn.execute("SELECT rowid FROM notes")])
         conn.close()
     assert [item.note for item in found.values()] == ([made.note] if made.note else [])

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from commonwealth.config import DEFAULT_FOLDERS
 from commonwealth.errors import BadNote, Refused
 from commonwealth.model import Note, Provenance
 from commonwealth.notes import codec, document, lineyaml, naming, strictyaml
@@ -84,11 +85,11 @@ def test_what_we_and_other_tools_write_takes_the_fast_path() -> None:
 @pytest.mark.parametrize("title", TITLES)
 def test_a_title_comes_back_exactly_and_makes_a_safe_id(title: str) -> None:
     note = replace(NOTE, title=title, id=naming.new_id(title, "2026-06-02", "9f3d7k2m"))
-    path = naming.note_path("memory", note.id, "2026-06-02", naming.FOLDERS)
+    path = naming.note_path("memory", note.id, "2026-06-02", DEFAULT_FOLDERS)
     data = codec.to_bytes(note, path)
     assert codec.parse(codec.decode(data, path), path, "memory") == (note, ())
     assert naming.valid_id(note.id)
-    assert naming.kind_of(path, naming.FOLDERS) == "memory"
+    assert naming.kind_of(path, DEFAULT_FOLDERS) == "memory"
 
 
 @pytest.mark.parametrize("title", [t for t in TITLES if "\x00" not in t])

@@ -38,15 +38,19 @@ def test_a_line_says_what_is_no_longer_true() -> None:
 
 @given(st.permutations(range(6)), st.sets(st.integers(0, 5)))
 def test_a_table_does_not_depend_on_order_and_changes_by_line(order: list[int], removed: set[int]) -> None:
-    entries = [(replace(NOTE, title=TITLES[n * 7]), f"2026-06-0{n}-x.md") for n in order]
-    whole = derived.folder_index("memory", "memory/2026-06", entries)
-    assert whole == derived.folder_index("memory", "memory/2026-06", sorted(entries, key=lambda e: e[1]))
-    left = [entry for entry in entries if int(entry[1][9]) not in removed]
-    changes: dict[str, str | None] = {f"2026-06-0{n}-x.md": None for n in removed}
-    changed = derived.updated_index(whole, "memory", "memory/2026-06", changes)
-    assert changed == derived.folder_index("memory", "memory/2026-06", left)
-    back: dict[str, str | None] = {path: derived.index_line(note, path) for note, path in entries}
-    assert derived.updated_index(changed, "memory", "memory/2026-06", back) == whole
+    lines = {f"2026-06-0{n}-x.md": _line(n) for n in order}
+    whole = derived.lines_index("memory", "memory/2026-06", lines.values())
+    assert whole == derived.lines_index("memory", "memory/2026-06", map(_line, range(6)))
+    left = [_line(n) for n in order if n not in removed]
+    gone = derived.updated_lines(whole, {f"2026-06-0{n}-x.md": None for n in removed})
+    changed = derived.lines_index("memory", "memory/2026-06", gone)
+    assert changed == derived.lines_index("memory", "memory/2026-06", left)
+    back = derived.updated_lines(changed, lines)
+    assert derived.lines_index("memory", "memory/2026-06", back) == whole
+
+
+def _line(number: int) -> str:
+    return derived.index_line(replace(NOTE, title=TITLES[number * 7]), f"2026-06-0{number}-x.md")
 
 
 def test_a_kinds_table_counts_its_folders_and_lists_its_own_notes() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonwealth.config import DEFAULT_FOLDERS
 from commonwealth.errors import Refused
 from commonwealth.notes import naming
 
@@ -53,8 +54,8 @@ def test_short_ids_have_forty_bits_and_repeat_for_a_seed() -> None:
 
 
 def test_notes_are_written_by_month_and_people_are_not() -> None:
-    assert naming.note_path("decision", "x", "2026-06-30", naming.FOLDERS) == "decisions/2026-06/x.md"
-    assert naming.note_path("person", "alice-4b1d90c2", "2026-06-30", naming.FOLDERS) == "people/alice-4b1d90c2.md"
+    assert naming.note_path("decision", "x", "2026-06-30", DEFAULT_FOLDERS) == "decisions/2026-06/x.md"
+    assert naming.note_path("person", "alice-4b1d90c2", "2026-06-30", DEFAULT_FOLDERS) == "people/alice-4b1d90c2.md"
     with pytest.raises(ValueError, match="begin with a date"):
         naming.new_id("x", "soon", "aaaaaaaa")
 
@@ -72,7 +73,7 @@ def test_notes_are_written_by_month_and_people_are_not() -> None:
      ("staging/x.md", None)],
 )  # fmt: skip
 def test_the_folder_says_the_kind(path: str, kind: str | None) -> None:
-    folders = {**naming.FOLDERS, "person": "docs", "decision": "docs/adr"}
+    folders = {**DEFAULT_FOLDERS, "person": "docs", "decision": "docs/adr"}
     assert naming.kind_of(path, folders) == kind
 
 

@@ -12,33 +12,29 @@ from pathlib import Path
 import pytest
 
 from commonwealth.errors import Busy, Refused
-from commonwealth.repo.lock import FileLock, WriterLock, try_lock
+from commonwealth.repo.lock import FileLock, WriterLock
 
 _HOLDER = """
 import sys
-from commonwealth.repo.lock import WriterLock, try_lock
-folder, operation, kind = sys.argv[1:]
-if kind == "writer":
-    lock = WriterLock(folder, operation=operation).__enter__()
-else:
-    lock = try_lock(folder, kind, operation)
-print("held" if lock else "taken", flush=True)
-sys.stdin.read()
+from commonwealth.repo.lock import WriterLock
+with WriterLock(sys.argv[1], operation=sys.argv[2]):
+    print("held", flush=True)
+    sys.stdin.read()
 """
 
 
 @contextmanager
-def another_process(folder: Path, operation: str, kind: str = "writer") -> Iterator[subprocess.Popen[str]]:
+def another_process(folder: Path, operation: str) -> Iterator[subprocess.Popen[str]]:
     """A process that holds the lock from the first line it prints until its input ends."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, str(folder), operation, kind],
+        [sys.executable, "-c", _HOLDER, str(folder), operation],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
     with process:
         assert process.stdout is not None
-        assert process.stdout.readline() in ("held\n", "taken\n")
+        assert process.stdout.readline() == "held\n"
         yield process
         process.kill()
 
@@ -91,23 +87,22 @@ def test_two_threads_do_not_hold_it_together(tmp_path: Path) -> None:
         pass
 
 
-def test_one_worker_at_a_time(tmp_path: Path) -> None:
-    with another_process(tmp_path, "worker", "worker"):
-        assert try_lock(str(tmp_path), "worker", "worker") is None
-    lock = try_lock(str(tmp_path), "worker", "worker")
-    assert lock is not None
+def test_a_lock_that_is_held_is_not_taken_at_once_and_one_that_is_let_go_is(tmp_path: Path) -> None:
+    path = str(tmp_path / "commonwealth" / "lock")
+    with another_process(tmp_path, "sync"):
+        assert not FileLock(path, "w").try_acquire()
+    lock = FileLock(path, "w")
+    assert lock.try_acquire()
     lock.release()
     lock.release()
 
 
 def test_locks_of_other_names_are_independent(tmp_path: Path) -> None:
-    first, second = try_lock(str(tmp_path), "worker", "w"), try_lock(str(tmp_path), "capture", "c")
-    assert first is not None
-    assert second is not None
+    lock = FileLock(str(tmp_path / "commonwealth" / "worker.lock"), "w")
+    assert lock.try_acquire()
     with WriterLock(str(tmp_path), timeout=0):
         pass
-    first.release()
-    second.release()
+    lock.release()
 
 
 def test_no_descriptor_is_left_open_by_waiting(tmp_path: Path) -> None:

@@ -116,11 +116,12 @@ def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
 
     # Without a remote there is nothing to wait for: the worker commits what people edited, and the index follows.
     told = sync.wait(seconds if freshness.is_shared(brain) else 0)
+    ask: brief.Ask = freshness.ask_as_it_is
     if not freshness.is_current(brain):
         from commonwealth.flows import indexing  # noqa: PLC0415  # most sessions find the index as it should be
 
-        indexing.ensure(brain)
-    chosen = brief.session_start(brain, now=timeline.now(), budget=own.start_tokens)
+        ask = indexing.ask
+    chosen = brief.session_start(brain, now=timeline.now(), budget=own.start_tokens, ask=ask)
     entry.outcome = "injected" if chosen.notes else "empty"
     entry.notes, entry.reason = len(chosen.notes), f"sync {told['state']}"
     return hook.render(host, call.event, chosen.text, _stopped(told))

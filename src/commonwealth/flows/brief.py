@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from commonwealth.flows import freshness
 from commonwealth.flows.brains import Brain
 from commonwealth.index import query
 from commonwealth.model import Hit, Note, same_repository
 from commonwealth.safetext import clip, fence, neutral, one_line, tokens
+
+T = TypeVar("T")
 
 CHARACTERS = 8000
 """Both hosts cut or hide a hook's text of 10,000 characters or more."""
@@ -29,17 +33,24 @@ class Brief:
     left: tuple[tuple[str, str], ...] = ()
 
 
-def session_start(brain: Brain, *, now: str, budget: int) -> Brief:
+class Ask(Protocol):
+    """How the index is asked: as it stands, or brought up to date first."""
+
+    def __call__(self, brain: Brain, question: Callable[[sqlite3.Connection], T], /) -> T:
+        """The answer to `question`."""
+
+
+def session_start(brain: Brain, *, now: str, budget: int, ask: Ask = freshness.ask_as_it_is) -> Brief:
     """What a new session should know: the notes about its repository that are true now.
 
     Decisions and gotchas come before the rest, then what is surer, then what is newer. An empty text where
-    there is nothing to say. `budget` in tokens is a hard limit. The index is asked as it stands: a caller who has
-    the time brings it up to date first (`indexing.refresh`). Raises Unusable where there is none.
+    there is nothing to say. `budget` in tokens is a hard limit. The index is asked as it stands, unless a caller who
+    has the time hands in `indexing.ask`. Raises Unusable where there is none.
     """
     if brain.repository is None:
         return Brief("", 0)
     wanted = query.Query(repository=(brain.repository,), kind=("memory", "decision"), now=now, limit=_CANDIDATES)
-    hits, _ = freshness.ask_as_it_is(brain, lambda conn: query.search(conn, wanted))
+    hits, _ = ask(brain, lambda conn: query.search(conn, wanted))
     here = [hit for hit in hits if same_repository(hit.note.repository or brain.repository, brain.repository)]
     ranked = sorted(here, key=lambda hit: _weight(hit.note))
     title = neutral(one_line(brain.name, 60))

@@ -21,7 +21,7 @@ from typing import TypeVar
 from commonwealth.errors import BadNote, Busy, Damaged, Refused
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.freshness import ask_as_it_is, known_times, standing, time_of, trusted
-from commonwealth.index import build, lookup, schema, update
+from commonwealth.index import build, schema, update
 from commonwealth.index.rows import Entry
 from commonwealth.index.schema import Unusable
 from commonwealth.index.values import storable
@@ -252,7 +252,7 @@ def reread(brain: Brain, paths: Iterable[str]) -> bool:
     upserts: list[Entry] = []
     gone: list[str] = []
     with closing(schema.connect(brain.index_dir)) as conn:
-        known = {path: (file.size, file.mtime_ns) for path, file in lookup.by_paths(conn, paths).items()}
+        known = update.stamps(conn, paths)
     for path, seen in known.items():
         found = stat_file(brain, path)
         if found is None:

@@ -1,16 +1,16 @@
-"""Notes by what they are called: id, path, title, content, and what links to them."""
+"""Notes by what they are called: id, title, and what links to them."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from json import dumps
 
 from commonwealth.index import schema
 from commonwealth.index.packing import proven
 from commonwealth.index.schema import Unusable
-from commonwealth.index.values import key, storable, title_key
+from commonwealth.index.values import key, title_key
 from commonwealth.index.words import fold
 from commonwealth.model import NoteFile, Problem
 
@@ -74,24 +74,6 @@ def stored(conn: sqlite3.Connection, rows: Sequence[int]) -> dict[int, NoteFile]
     if missing := [rowid for rowid in rows if rowid not in found]:
         raise Unusable(f"row {missing[0]} is named but not there")
     return {rowid: found[rowid] for rowid in rows}
-
-
-def by_paths(conn: sqlite3.Connection, paths: Iterable[str]) -> dict[str, NoteFile]:
-    """The notes of these files; a path that is not indexed, or is no note, is left out."""
-    wanted = dumps([storable(path) for path in paths])
-    with schema.snapshot(conn):
-        rows = conn.execute(
-            "SELECT n.rowid FROM json_each(?) AS j CROSS JOIN files AS f ON f.path = j.value"
-            " JOIN notes AS n ON n.rowid = f.id",
-            (wanted,),
-        ).fetchall()
-        return {file.path: file for file in stored(conn, list(dict.fromkeys(rowid for (rowid,) in rows))).values()}
-
-
-def by_content(conn: sqlite3.Connection, content: int) -> tuple[NoteFile, ...]:
-    """Notes whose `values.content_key` is this; compare them, it is no proof."""
-    with schema.snapshot(conn):
-        return tuple(stored(conn, _rows(conn, "content = ?", content)).values())
 
 
 def by_title(conn: sqlite3.Connection, title: str) -> tuple[NoteFile, ...]:

@@ -9,7 +9,7 @@ from json import dumps
 
 from commonwealth.index import schema
 from commonwealth.index.packing import pack, proven
-from commonwealth.index.values import content_key, key, links, short_id, stamp, storable, title_key, work_files
+from commonwealth.index.values import key, links, short_id, stamp, storable, title_key, work_files
 from commonwealth.index.words import parts, searchable
 from commonwealth.model import Note, NoteFile, Problem
 
@@ -73,7 +73,6 @@ def note_row(rowid: int, note: Note) -> tuple[object, ...]:
         note.status,
         note.confidence,
         title_key(note.title),
-        content_key(note.title, note.body or note.summary or ""),
         created,
         stamp(note.observed_at) or created,
         stamp(note.updated_at) or created,
@@ -96,7 +95,7 @@ def insert(conn: sqlite3.Connection, batch: Iterable[tuple[int, Prepared]]) -> s
         [(rowid, p.line, p.cause, p.fatal) for rowid, item in made for p in item.entry.problems],
     )
     conn.executemany(
-        f"INSERT INTO notes VALUES ({'?, ' * 14}NULL)", [note_row(rowid, note) for rowid, note, _ in notes]
+        f"INSERT INTO notes VALUES ({'?, ' * 13}NULL)", [note_row(rowid, note) for rowid, note, _ in notes]
     )
     conn.executemany("INSERT INTO texts VALUES (?, ?, ?, ?)", [(rowid, *packed) for rowid, _, packed in notes])
     conn.executemany(

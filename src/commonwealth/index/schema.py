@@ -16,6 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from zlib import crc32
 
+from commonwealth import atomic
 from commonwealth.errors import Busy, Damaged
 from commonwealth.model import Note, Provenance
 
@@ -46,7 +47,7 @@ CREATE TABLE problems (
 CREATE TABLE notes (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL, short TEXT, kind TEXT NOT NULL, type TEXT NOT NULL,
     status TEXT NOT NULL, confidence TEXT NOT NULL, title_key INTEGER NOT NULL,
-    content INTEGER NOT NULL, created INTEGER, observed INTEGER, updated INTEGER, starts INTEGER, until INTEGER,
+    created INTEGER, observed INTEGER, updated INTEGER, starts INTEGER, until INTEGER,
     closed INTEGER
 );
 CREATE TABLE texts (rowid INTEGER PRIMARY KEY, rest TEXT NOT NULL, body TEXT NOT NULL, checksum INTEGER NOT NULL);
@@ -65,7 +66,6 @@ CREATE UNIQUE INDEX files_path ON files (path);
 CREATE INDEX notes_id ON notes (id);
 CREATE INDEX notes_short ON notes (short) WHERE short IS NOT NULL;
 CREATE INDEX notes_title ON notes (title_key);
-CREATE INDEX notes_content ON notes (content);
 CREATE INDEX notes_updated ON notes (updated);
 CREATE INDEX notes_shut ON notes (status) WHERE status IN ('superseded', 'retracted');
 CREATE INDEX notes_until ON notes (until) WHERE until IS NOT NULL;
@@ -131,9 +131,7 @@ def claim(index_dir: Path) -> Path:
 def publish(path: Path) -> None:
     """Make the complete generation at `path` the current one, and remove what it replaces."""
     _flush(path)
-    pointer = path.with_name(f".{POINTER}-{path.stem}")
-    pointer.write_text(path.name + "\n", encoding="utf-8")
-    os.replace(pointer, path.with_name(POINTER))
+    atomic.replace(path.with_name(POINTER), f"{path.name}\n".encode())
     _sweep(path)
 
 

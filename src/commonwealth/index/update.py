@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from json import dumps
 
 from commonwealth.index import rows, schema
 from commonwealth.index.rows import Entry, Prepared
@@ -113,3 +114,13 @@ def files_in(conn: sqlite3.Connection, folder: str) -> dict[str, tuple[int, int]
             "SELECT path, size, mtime_ns FROM files WHERE path >= ? AND path < ?", (prefix, prefix[:-1] + "0")
         )
         return {path: (size, mtime) for path, size, mtime in rows if "/" not in path[len(prefix) :]}
+
+
+def stamps(conn: sqlite3.Connection, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """As `files`, for some paths; one that is not indexed is left out."""
+    with schema.translated():
+        rows = conn.execute(
+            "SELECT f.path, f.size, f.mtime_ns FROM json_each(?) AS j CROSS JOIN files AS f ON f.path = j.value",
+            (dumps([storable(path) for path in paths]),),
+        )
+        return {path: (size, mtime) for path, size, mtime in rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from zlib import adler32, crc32
+from zlib import crc32
 
 from commonwealth.index import schema
 from commonwealth.index.words import fold
@@ -60,13 +60,6 @@ def key(id_: str) -> str:
     """An id as it is compared: without case. Any text is an id to look for, so lone surrogates are replaced."""
     folded_id = id_.strip().casefold()
     return folded_id if folded_id.isascii() else folded_id.encode("utf-8", "replace").decode("utf-8")
-
-
-def content_key(title: str, text: str) -> int:
-    """A number by which notes of this title and text are found (case and spacing of the title, and spaces around the
-    text aside). Compare what is found: two checksums are no proof."""
-    whole = f"{fold(title)}\n{text.strip()}".encode()
-    return crc32(whole) << 31 | adler32(whole) >> 1
 
 
 def title_key(title: str) -> int:

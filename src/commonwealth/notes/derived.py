@@ -59,11 +59,6 @@ def _disputed(note: Note) -> str:
     return f"disputes {text(note.conflict_of, 120)}" if note.conflict_of else ""
 
 
-def folder_index(kind: str, folder: str, entries: Iterable[tuple[Note, str]]) -> str:
-    """The `INDEX.md` of a folder of notes; each entry is a note and its path relative to that folder."""
-    return lines_index(kind, folder, (index_line(note, path) for note, path in entries))
-
-
 def lines_index(kind: str, folder: str, lines: Iterable[str]) -> str:
     """The `INDEX.md` of a folder from the lines of its notes, sorted by file name, which begins with the date."""
     ordered = _ordered(lines)
@@ -97,14 +92,6 @@ def after_link(line: str) -> str:
 def index_lines(index: str) -> dict[str, str]:
     """The note lines of an `INDEX.md` by their encoded link target."""
     return {path: line for line in index.splitlines() if (path := line_path(line)) and path.rpartition("/")[2] != INDEX}
-
-
-def updated_index(index: str, kind: str, folder: str, changes: Mapping[str, str | None]) -> str:
-    """`index` with the lines of some notes changed: file name to line, None where the note is gone.
-
-    The same text as `folder_index` gives for all the notes.
-    """
-    return lines_index(kind, folder, updated_lines(index, changes))
 
 
 def updated_lines(index: str, changes: Mapping[str, str | None]) -> Iterable[str]:

@@ -11,12 +11,6 @@ from pathlib import Path
 
 from commonwealth.errors import Refused
 
-FOLDERS: Mapping[str, str] = {
-    "memory": "memory",
-    "decision": "decisions",
-    "work-state": "work-state",
-    "person": "people",
-}
 MAX_ID = 120
 _MAX_SLUG = 72
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -1,48 +1,28 @@
-"""Notes on disk: read without following anything, list without guessing, write so that a crash leaves old or new.
+"""Notes on disk: read without following anything, listed without guessing; and those that wait for a review.
 
-Paths are relative to the brain's root, with forward slashes. A file that somebody else changed meanwhile is
-never overwritten: writers say what they expect to find.
+Paths are relative to the brain's root, with forward slashes.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from enum import Enum
 from pathlib import Path
-from typing import Final
 
-from commonwealth.errors import BadNote, Damaged, Refused
+from commonwealth import atomic
+from commonwealth.errors import BadNote, Damaged
 from commonwealth.model import Note, NoteFile, Problem
 from commonwealth.notes import codec, naming
 
 STAGING = "staging"
-TEMPORARY = ".commonwealth-"
-"""How the names of files begin that a crash can leave behind."""
-
-
-class Any(Enum):
-    """The type of `ANY`: whatever stands there may be replaced."""
-
-    ANY = "any"
-
-
-ANY: Final = Any.ANY
-Expected = bytes | None | Any
-"""What a writer expects to find: these bytes, no file, or `ANY`."""
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0)
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FOLDER_FLAGS |= getattr(os, "O_CLOEXEC", 0)
 _BY_FOLDER = os.open in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
-
-
-class Changed(Refused):
-    """The file is not what the writer read; it was left as it is."""
 
 
 def read_bytes(root: Path, path: str) -> tuple[bytes, os.stat_result]:
@@ -153,142 +133,17 @@ def _walk(root: Path, folder: str, folders: Mapping[str, str]) -> Iterator[tuple
                 raise Damaged(f"{path} cannot be examined ({error.strerror}).") from None
 
 
-def find(root: Path, folders: Mapping[str, str], note_id: str) -> list[str]:
-    """The paths of the notes with this id, at any depth; ids are compared without case and normal form.
-
-    A file that cannot be read counts by its name.
-    """
-    wanted = naming.id_key(note_id)
-    found = []
-    others = []
-    for path, kind, _ in walk(root, folders):
-        named = naming.id_key(naming.stem(path)) == wanted
-        if named and _id_of(root, path, kind) in (None, wanted):
-            found.append(path)
-        elif not named:
-            others.append((path, kind))
-    if not found:
-        needle = note_id.encode("utf-8", "replace").lower()
-        found = [path for path, kind in others if _mentions(root, path, needle) and _id_of(root, path, kind) == wanted]
-    return found
-
-
-def _id_of(root: Path, path: str, kind: str) -> str | None:
-    try:
-        return naming.id_key(read(root, path, kind)[0].note.id)
-    except (BadNote, FileNotFoundError):
-        return None
-
-
-def _mentions(root: Path, path: str, needle: bytes) -> bool:
-    try:
-        data, _ = read_bytes(root, path)
-    except (BadNote, FileNotFoundError):
-        return False
-    return not needle.isascii() or needle in data[: 20 * 1024].lower()
-
-
-def write_atomic(root: Path, path: str, data: bytes, expect: Expected) -> None:
-    """Put `data` at `path`: a temporary file in the same folder, flushed to disk, then renamed over the old one.
-
-    Raises Changed where the file is not what `expect` says, just before the rename; Refused for a path outside;
-    Damaged where the disk refuses (the old file is then still whole).
-    """
-    target = naming.safe_join(root, path)
-    _check(root, path, expect)
-    try:
-        _make_folder(target.parent)
-        mode = _mode(target)
-        temporary = target.parent / f"{TEMPORARY}{os.urandom(8).hex()}.tmp"
-        try:
-            _write_file(temporary, data, mode)
-            _check(root, path, expect)
-            _put(temporary, target, path, new=expect is None)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-        _sync_folder(target.parent)
-    except OSError as error:
-        raise Damaged(
-            f"{path} could not be written ({error.strerror}); what was there is still there.",
-            hint="Make room on the disk, or give yourself the right to write there.",
-        ) from None
-
-
-def _check(root: Path, path: str, expect: Expected) -> None:
-    if isinstance(expect, Any):
-        return
-    try:
-        now, _ = read_bytes(root, path)
-    except FileNotFoundError:
-        if expect is None:
-            return
-        raise _changed(path) from None
-    except BadNote:
-        raise _changed(path) from None
-    if now != expect:
-        raise _changed(path)
-
-
-def _changed(path: str) -> Changed:
-    return Changed(f"{path} was changed by somebody else meanwhile; nothing was overwritten.", hint="Try again.")
-
-
-def _mode(target: Path) -> int:
-    try:
-        return stat.S_IMODE(os.lstat(target).st_mode) & 0o777 | 0o600
-    except FileNotFoundError:
-        return 0o666
-
-
-def _write_file(path: Path, data: bytes, mode: int) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
-
-
-def _put(temporary: Path, target: Path, path: str, *, new: bool) -> None:
-    """Move into place; a new file by a hard link, which fails where a name is taken, and a rename does not."""
-    if new:
-        try:
-            os.link(temporary, target, follow_symlinks=False)
-        except FileExistsError:
-            raise _changed(path) from None
-        except (OSError, NotImplementedError):
-            if os.path.lexists(target):
-                raise _changed(path) from None
-        else:
-            return
-    os.replace(temporary, target)
-
-
-def _make_folder(folder: Path) -> None:
-    missing = []
-    while not folder.is_dir():
-        missing.append(folder)
-        folder = folder.parent
-    for new in reversed(missing):
-        new.mkdir(exist_ok=True)
-        _sync_folder(new.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def stage(root: Path, note: Note) -> str:
     """Keep a candidate in this clone's staging folder; the path. A candidate with the same id is replaced."""
     path = f"{STAGING}/{note.id}.md"
-    write_atomic(root, path, codec.to_bytes(note, path), ANY)
+    data, target = codec.to_bytes(note, path), naming.safe_join(root, path)
+    try:
+        atomic.replace(target, data)
+    except OSError as error:
+        raise Damaged(
+            f"{path} could not be written ({error.strerror}).",
+            hint="Make room on the disk, or give yourself the right to write there.",
+        ) from None
     return path
 
 
@@ -304,11 +159,3 @@ def staged(root: Path) -> tuple[list[NoteFile], list[Problem]]:
         except FileNotFoundError:
             continue
     return sorted(notes, key=lambda file: file.note.id), problems
-
-
-def unstage(root: Path, path: str) -> None:
-    """Remove a candidate that was decided; one that is already gone is fine."""
-    if naming.checked_parts(path)[0] != STAGING:
-        raise Refused(f"{path} is not a candidate.")
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(naming.safe_join(root, path))

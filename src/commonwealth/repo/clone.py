@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from commonwealth import atomic
 from commonwealth.errors import Busy, Refused
 from commonwealth.repo import address as addresses
 from commonwealth.repo import workfiles
@@ -20,7 +21,6 @@ from commonwealth.repo.place import new_folder, require_empty, require_outside
 from commonwealth.repo.project import normalise_remote
 from commonwealth.repo.store import blob, entries_at, make_commit, move_ref, set_index, stamp, store_files
 from commonwealth.repo.tree import Entry, edit_tree
-from commonwealth.repo.workfiles import write_private
 from commonwealth.safetext import one_line
 
 Read = Callable[[str], bytes | None]
@@ -322,7 +322,7 @@ def _check_out(git: Git, branch: str | None) -> None:
     """Put the tip of `branch` into the work tree, on a branch of our own that follows it."""
     name = branch or _DEFAULT
     git.run("symbolic-ref", "HEAD", f"refs/heads/{name}")
-    write_private(state_file(git, "branch"), f"{name}\n".encode())
+    atomic.replace(state_file(git, "branch"), f"{name}\n".encode())
     git.run("config", "--local", f"branch.{name}.remote", "origin")
     git.run("config", "--local", f"branch.{name}.merge", f"refs/heads/{name}")
     if branch is not None:

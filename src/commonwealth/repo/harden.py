@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from commonwealth import atomic
 from commonwealth.repo.common import read_text
 from commonwealth.repo.git import Git, decode
 from commonwealth.repo.lock import FOLDER
-from commonwealth.repo.workfiles import write_private
 
 CONFIG = {
     "core.symlinks": "false",
@@ -51,4 +51,4 @@ def _add_lines(path: str, lines: list[str]) -> None:
     if missing:
         if text and not text.endswith("\n"):
             text += "\n"
-        write_private(path, (text + "".join(f"{line}\n" for line in missing)).encode("utf-8", "surrogateescape"))
+        atomic.replace(path, (text + "".join(f"{line}\n" for line in missing)).encode("utf-8", "surrogateescape"))

@@ -9,11 +9,11 @@ import stat
 import sys
 import time
 
+from commonwealth import atomic
 from commonwealth.errors import Busy, Refused
 from commonwealth.repo.common import read_text
 from commonwealth.repo.git import Git
 from commonwealth.repo.lock import FOLDER
-from commonwealth.repo.workfiles import write_private
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _HEADS = "refs/heads/"
@@ -50,7 +50,7 @@ def main_branch(git: Git) -> str:
             f"No branch is checked out in {git.root}, and none is recorded as the brain's.",
             hint="Check out the branch that holds the notes: `git switch main`.",
         )
-    write_private(state_file(git, "branch"), f"{branch}\n".encode())
+    atomic.replace(state_file(git, "branch"), f"{branch}\n".encode())
     return branch
 
 

@@ -112,12 +112,6 @@ class WriterLock:
         self._lock.release()
 
 
-def try_lock(git_dir: str, name: str, operation: str) -> FileLock | None:
-    """The lock `name` of that clone if it is free, else None at once. The caller releases it, or dies."""
-    lock = FileLock(os.path.join(git_dir, FOLDER, f"{name}.lock"), operation)
-    return lock if lock.try_acquire() else None
-
-
 if sys.platform == "win32":
 
     def _lock(fd: int) -> bool:

@@ -13,6 +13,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from commonwealth import atomic
 from commonwealth.errors import BrainError, Busy
 from commonwealth.repo import workfiles
 from commonwealth.repo.common import read_text
@@ -35,7 +36,6 @@ from commonwealth.repo.store import (
     wait_for_index,
 )
 from commonwealth.repo.tree import Entry
-from commonwealth.repo.workfiles import write_private
 
 _JOURNAL = "journal"
 _BASES = "bases"
@@ -64,7 +64,7 @@ def move(git: Git, branch: str, old: str | None, new: str, content: Content) -> 
     if branch_tip(git, branch) != old:
         raise _overtaken(git, branch)
     record = json.dumps({"branch": branch, "old": old, "new": new})
-    write_private(state_file(git, _JOURNAL), record.encode("utf-8"))
+    atomic.replace(state_file(git, _JOURNAL), record.encode("utf-8"))
     fault("move-journal")
     return _finish(git, branch, old, new, content)
 
@@ -117,8 +117,7 @@ def _close(git: Git) -> None:
     place = state_file(git, _JOURNAL)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(place)
-    if os.name != "nt":
-        workfiles.flush_folder(os.path.dirname(place))
+    atomic.flush_folder(os.path.dirname(place))
 
 
 def _overtaken(git: Git, branch: str) -> Busy:
@@ -267,7 +266,7 @@ def write_bases(git: Git, bases: Mapping[str, str]) -> None:
     """Remember `bases`; no file where there are none."""
     place = state_file(git, _BASES)
     if bases:
-        write_private(place, json.dumps(dict(bases), sort_keys=True).encode("utf-8"))
+        atomic.replace(place, json.dumps(dict(bases), sort_keys=True).encode("utf-8"))
     else:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(place)

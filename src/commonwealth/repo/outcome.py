@@ -7,12 +7,12 @@ import json
 import os
 from dataclasses import dataclass
 
+from commonwealth import atomic
 from commonwealth.errors import BrainError
 from commonwealth.repo.common import read_text
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import state_file
 from commonwealth.repo.store import move_ref
-from commonwealth.repo.workfiles import write_private
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,11 @@ class Outcome:
     `state`: published (all of ours is on the remote), committed (ours is in git here; it was not asked to be
     pushed, there is no remote, or the remote declined it), deferred (the remote could not be reached, or
     others were faster to the end), refused (nothing may be pushed until a person acts), unchanged.
-    `pulled` and `pushed` count notes; `changed` are all paths that differ between `previous` and `head`;
+    `pulled` and `pushed` count notes; `changed` are all paths that differ between the tip before and `head`;
     `conflicts` are files that keep a version which could not be united; `trouble` is the reason and next step.
     """
 
     state: str
-    previous: str | None = None
     head: str | None = None
     pulled: int = 0
     pushed: int = 0
@@ -63,7 +62,7 @@ def record_debt(git: Git, now: str, reason: str) -> None:
     debt = Debt(earlier.since if earlier else now, reason)
     if debt != earlier:
         record = {"since": debt.since, "reason": debt.reason}
-        write_private(state_file(git, "debt"), json.dumps(record).encode("utf-8"))
+        atomic.replace(state_file(git, "debt"), json.dumps(record).encode("utf-8"))
 
 
 def clear_debt(git: Git) -> None:

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from commonwealth import atomic
 from commonwealth.errors import BadNote, Damaged, Refused
 from commonwealth.repo import workfiles
 from commonwealth.repo.commit import Change, commit, refuse_secrets, shown
@@ -79,7 +80,7 @@ def pending(git: Git, content: Content) -> Pending:
         if content.is_derived(path):
             derived.append((path, entry.head))
         elif path.endswith("/") or (content.owns(path) is None and not content.is_config(path)):
-            (debris if workfiles.TEMPORARY.fullmatch(_name(path)) else strays).append(path)
+            (debris if atomic.TEMPORARY.fullmatch(_name(path)) else strays).append(path)
         elif entry.unmerged:
             held.append((path, "a merge by hand has left it unmerged"))
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from commonwealth import atomic
 from commonwealth.repo.common import read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
@@ -15,7 +16,6 @@ from commonwealth.repo.head import state_file
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import TreeSnapshot, commit_info, differences, make_own_commit, store_files
 from commonwealth.repo.tree import Entry, edit_tree
-from commonwealth.repo.workfiles import write_private
 
 MESSAGE = "Refresh derived files"
 _MARK = "derived"
@@ -30,7 +30,7 @@ def read_mark(git: Git) -> str | None:
 def write_mark(git: Git, commit: str) -> None:
     """Remember that the derived files of `commit` are right."""
     if (read_text(state_file(git, _MARK), 256) or "").strip() != commit:
-        write_private(state_file(git, _MARK), f"{commit}\n".encode())
+        atomic.replace(state_file(git, _MARK), f"{commit}\n".encode())
 
 
 def is_marked(git: Git, commit: str) -> bool:

@@ -362,7 +362,6 @@ class _Run:
             changed = tuple(differences(self.git, self.start, self.tip))
         return Outcome(
             state=ended[0],
-            previous=self.start,
             head=self.tip,
             pulled=len(self.pulled),
             pushed=len(self.pushed),

@@ -9,10 +9,8 @@ import re
 import stat
 from collections.abc import Callable
 
+from commonwealth import atomic
 from commonwealth.errors import Damaged, Refused
-
-TEMPORARY = re.compile(r"\.commonwealth-[0-9a-f]{16}\.tmp")
-"""The names of our unfinished files; one that no writer holds is debris of a crash."""
 
 _RESERVED = re.compile(r"(?i)\.git[ .]*|git~[0-9]+|\.git:.*")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -97,34 +95,22 @@ class Prepared:
     ) -> None:
         self.root, self.path, self.data = root, path, data
         self._place = locate(root, path)
-        self._folder = os.path.dirname(self._place)
-        _make_folders(root, self._folder)
-        self._temporary = os.path.join(self._folder, f".commonwealth-{os.urandom(8).hex()}.tmp")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_BINARY", 0)
-        fd = os.open(self._temporary, flags, 0o666)
-        try:
-            with os.fdopen(fd, "wb") as file:
-                file.write(data)
-                self._keep_mode(fd, executable)
-                file.flush()
-                if flush:
-                    os.fsync(fd)
-        except OSError:
-            self.drop()
-            raise
+        folder = os.path.dirname(self._place)
+        atomic.make_folders(folder, root)
+        self._temporary = atomic.write_beside(
+            folder, data, mode=lambda usual: self._mode(usual, executable), flush=flush
+        )
 
-    def _keep_mode(self, fd: int, executable: bool | None) -> None:
-        if os.name == "nt":
-            return
+    def _mode(self, usual: int, executable: bool | None) -> int:
         try:
             mode = stat.S_IMODE(os.lstat(self._place).st_mode)
         except OSError:
-            mode = stat.S_IMODE(os.fstat(fd).st_mode)
+            mode = usual
             if not executable:
-                return
-        if executable is not None:
-            mode = mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
-        os.fchmod(fd, mode)
+                return mode
+        if executable is None:
+            return mode
+        return mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
 
     def place(self, expect: bytes | None) -> None:
         """Rename into place if the file still is `expect` (None: absent). Raises Changed."""
@@ -153,8 +139,7 @@ class Prepared:
 
     def drop(self) -> None:
         """Remove the temporary file."""
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._temporary)
+        atomic.drop(self._temporary)
 
 
 def replace(root: str, path: str, data: bytes, expect: bytes | None, *, executable: bool | None = None) -> None:
@@ -180,11 +165,9 @@ def remove(root: str, path: str, expect: bytes) -> None:
 
 def sync_folders(root: str, paths: list[str]) -> None:
     """Make renames and removals durable: each folder that holds one of `paths` is flushed once."""
-    if os.name == "nt":
-        return
     for folder in sorted({os.path.dirname(os.path.join(root, path)) for path in paths}):
         with contextlib.suppress(FileNotFoundError):
-            flush_folder(folder)
+            atomic.flush_folder(folder)
 
 
 def flush_file(place: str) -> None:
@@ -197,45 +180,6 @@ def flush_file(place: str) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def flush_folder(folder: str) -> None:
-    """Flush the names in a folder to disk."""
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _make_folders(root: str, folder: str) -> None:
-    missing = []
-    while folder != root and not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for name in reversed(missing):
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(name)
-            if os.name != "nt":
-                flush_folder(os.path.dirname(name))
-
-
-def write_private(place: str, data: bytes) -> None:
-    """Write one of our own files below `.git` durably, whole or not at all."""
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    temporary = f"{place}.{os.urandom(4).hex()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, place)
-    except OSError:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    if os.name != "nt":
-        flush_folder(os.path.dirname(place))
 
 
 def undoing(steps: list[Callable[[], None]]) -> None:

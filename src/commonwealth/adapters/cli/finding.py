@@ -9,7 +9,7 @@ from commonwealth.adapters import show, wire
 from commonwealth.adapters.cli import filters
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
-from commonwealth.flows import brief, recall
+from commonwealth.flows import brief, indexing, recall
 
 budget_option = click.option(
     "--budget", type=click.IntRange(min=50), metavar="TOKENS", help="The most that the text may take."
@@ -84,7 +84,7 @@ def brief_command(call: Call, budget: int | None) -> int:
     left.
     """
     tokens = budget or config.load_user_config().start_tokens
-    found = brief.session_start(call.brain(), now=timeline.now(), budget=tokens)
+    found = brief.session_start(call.brain(), now=timeline.now(), budget=tokens, ask=indexing.ask)
     return show_brief(call, found, reasons=True)
 
 

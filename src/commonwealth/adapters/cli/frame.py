@@ -131,7 +131,7 @@ def run_group(group: Group, arguments: Sequence[str]) -> int:
     """
     if os.environ.get("_BRAIN_COMPLETE"):
         group.main(list(arguments), prog_name="brain")
-    _require_clock()
+    timeline.now()
     for argument in arguments:
         _require_text(argument)
     try:
@@ -162,13 +162,6 @@ def _unknown(name: str, names: Sequence[str], path: str) -> Usage:
         f"There is no command {name!r}.",
         hint=f"Did you mean {meant}?" if near else f"`{path} --help` lists the commands.",
     )
-
-
-def _require_clock() -> None:
-    try:
-        timeline.now()
-    except ValueError as error:
-        raise Usage(f"COMMONWEALTH_NOW: {error}.", hint="Unset the variable, or give it an instant.") from None
 
 
 def _require_text(argument: str) -> None:
