@@ -30,7 +30,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of corpora and evaluation data, which is not part of the project."""
     folder = Path(os.environ.get("COMMONWEALTH_SHARED", REPOSITORY.parent / "shared"))

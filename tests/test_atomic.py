@@ -66,7 +66,8 @@ def test_where_the_disk_refuses_the_old_file_is_whole_and_alone(folder: Path) ->
         "except OSError: sys.exit(9)\n"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(atomic.__file__).parents[1])}
-    assert subprocess.run([sys.executable, "-c", code, str(place)], env=environment, timeout=60).returncode == 9
+    done = subprocess.run([sys.executable, "-c", code, str(place)], check=False, env=environment, timeout=60)
+    assert done.returncode == 9
     assert place.read_bytes() == b"old"
     assert os.listdir(folder) == ["x"]
 

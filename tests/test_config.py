@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonwealth import config, plainyaml
@@ -87,7 +87,7 @@ def test_a_name_is_text_whatever_it_looks_like(name: str) -> None:
     assert config.brain_config(f"name: {name}\nkey: {name}\n", WHERE) == config.BrainConfig(name=name, key=name)
 
 
-@pytest.mark.parametrize("text", ["{}", "name:\n", "name: ~\nreview: null\nfolders:\n", "schema: 1\n"])
+@pytest.mark.parametrize("text", ["{}", "name:\n", "name: ~\nreview: null\nfolders:\n", "schema_version: 1\n"])
 def test_what_is_not_set_has_its_default(text: str) -> None:
     assert config.brain_config(text, WHERE) == config.BrainConfig()
 
@@ -118,12 +118,12 @@ def test_unknown_keys_are_named_in_one_bounded_warning() -> None:
 @pytest.mark.parametrize("schema", ["0", "-1", "x", "1.5", "true", "[1]", "1e9", "01", "9" * 400])
 def test_a_schema_that_is_no_version_is_damaged(schema: str) -> None:
     with pytest.raises(Damaged, match="schema"):
-        config.brain_config(f"schema: {schema}\n", WHERE)
+        config.brain_config(f"schema_version: {schema}\n", WHERE)
 
 
 def test_a_newer_schema_says_what_to_do() -> None:
     with pytest.raises(Damaged, match="this brain has schema 2, and this version of `brain` knows 1") as caught:
-        config.brain_config("schema: 2\n", WHERE)
+        config.brain_config("schema_version: 2\n", WHERE)
     assert caught.value.hint == "Install a newer version of Commonwealth."
 
 
@@ -285,6 +285,7 @@ def test_brain_none_means_no_brain_at_all() -> None:
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S", "M"], exclude_characters="/\\"), min_size=1, max_size=20)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.builds(Rule, NAMES, st.none() | NAMES.map(lambda name: f"/b/{name}"), st.none() | NAMES), max_size=5)
 )

@@ -60,7 +60,7 @@ class BrainConfig:
 
 
 SCHEMA = 1
-_BRAIN_KEYS = {"schema", "name", "key", "review", "folders", "thresholds", "features"}
+_BRAIN_KEYS = {"schema_version", "name", "key", "review", "folders", "thresholds", "features"}
 
 
 def read_brain_config(data: bytes, where: str) -> BrainConfig:
@@ -80,7 +80,7 @@ def brain_config(text: str, where: str) -> BrainConfig:
     """
     data = plainyaml.mapping(text, where, CONFIG_LIMIT)
     warnings = _unknown(data, _BRAIN_KEYS, where)
-    schema = _schema(data.get("schema"), where)
+    schema = _schema(data.get("schema_version"), where)
     for key in ("name", "key"):
         if isinstance(data.get(key), (list, dict)):
             warnings.append(f"{where}: {key} is no text and was ignored")
@@ -118,7 +118,9 @@ def _schema(given: plainyaml.Value, where: str) -> int:
     if given is None:
         return SCHEMA
     if not isinstance(given, str) or not re.fullmatch(r"[1-9][0-9]{0,8}", given):
-        raise Damaged(f"{where}: schema {_shown(given)} is no version number.", hint=f"It is {SCHEMA}; mend the file.")
+        raise Damaged(
+            f"{where}: schema_version {_shown(given)} is no version number.", hint=f"It is {SCHEMA}; mend the file."
+        )
     if int(given) > SCHEMA:
         raise Damaged(
             f"{where}: this brain has schema {given}, and this version of `brain` knows {SCHEMA}.",

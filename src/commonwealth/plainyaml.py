@@ -1,30 +1,20 @@
-"""Settings files in the plain part of YAML: every scalar is text, and nothing is built that was not written out.
-
-The usual loaders turn `no` into False, `0123` into 83 and `2026-13-45` into a traceback, let the last of two equal
-keys win in silence, and let a few lines of aliases grow to gigabytes when shown.
-"""
+"""Settings files in the plain part of YAML (see `yamlnodes`): every scalar is text, or nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import yaml
 
 from commonwealth.errors import Damaged
+from commonwealth.yamlnodes import Form, Node, YamlError, compose
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
 
-MAX_DEPTH = 5
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same events, slower, where libyaml is missing
-_NOTHING = ("", "~", "null", "Null", "NULL")
+_FORM = Form(keys=1 << 20, depth=5, marked=True)
+_NOTHING = ("", "Null", "NULL")
 _HINT = "Mend the file; until then nothing is taken from it by guess."
-
-
-class _Bad(Exception):
-    def __init__(self, event: yaml.Event, cause: str) -> None:
-        super().__init__(cause)
-        self.line = _line(event) + 1
 
 
 def mapping(text: str, where: str, limit: int) -> dict[str, Value]:
@@ -33,55 +23,27 @@ def mapping(text: str, where: str, limit: int) -> dict[str, Value]:
     if len(text) > limit:
         raise Damaged(f"{where}: unparsable (it is larger than {limit >> 10} KiB).", hint=_HINT)
     try:
-        found = _document(yaml.parse(text.removeprefix("\ufeff"), Loader=_LOADER))
-    except _Bad as error:
-        raise Damaged(f"{where}, line {error.line}: unparsable ({error}).", hint=_HINT) from None
-    except (yaml.YAMLError, UnicodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        cause = getattr(error, "problem", None) or "it holds characters that YAML forbids"
-        raise Damaged(f"{where}{line}: unparsable ({cause}).", hint=_HINT) from None
+        found = _plain(_root(text))
+    except YamlError as error:
+        raise Damaged(f"{where}, line {error.line + 1}: unparsable ({error.cause}).", hint=_HINT) from None
     if not isinstance(found, dict):
         kind = "nothing" if found is None else "a list" if isinstance(found, list) else "bare text"
         raise Damaged(f"{where}: unparsable (keys with values are expected, found {kind}).", hint=_HINT)
     return found
 
 
-def _document(events: Iterator[yaml.Event]) -> Value:
-    next(events)  # start of the stream
-    if isinstance(next(events), yaml.StreamEndEvent):
+def _root(text: str) -> Node | None:
+    return compose(text.removeprefix("\ufeff").replace("\r\n", "\n"), _FORM)
+
+
+def _plain(node: Node | None) -> Value:
+    if node is None:
         return None
-    found = _value(next(events), events, 1)
-    next(events)  # end of the document
-    after = next(events)
-    if not isinstance(after, yaml.StreamEndEvent):
-        raise _Bad(after, "a second document begins here")
-    return found
-
-
-def _value(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Value:
-    if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor is not None:
-        raise _Bad(event, "anchors and aliases are not allowed")
-    if event.tag is not None:
-        raise _Bad(event, "tags are not allowed")
-    if isinstance(event, yaml.ScalarEvent):
-        return None if not event.style and event.value in _NOTHING else str(event.value)
-    if depth > MAX_DEPTH:
-        raise _Bad(event, f"it is nested more than {MAX_DEPTH} levels deep")
-    if isinstance(event, yaml.SequenceStartEvent):
-        items: list[Value] = []
-        while not isinstance(item := next(events), yaml.SequenceEndEvent):
-            items.append(_value(item, events, depth + 1))
-        return items
-    pairs: dict[str, Value] = {}
-    while not isinstance(key := next(events), yaml.MappingEndEvent):
-        name = _value(key, events, depth + 1)
-        if not isinstance(name, str):
-            raise _Bad(key, "a key is no text")
-        if name in pairs:
-            raise _Bad(key, f"the key {name[:60]!r} stands twice")
-        pairs[name] = _value(next(events), events, depth + 1)
-    return pairs
+    if isinstance(node.value, dict):
+        return {str(key.value): _plain(value) for key, value in node.pairs}
+    if isinstance(node.value, list):
+        return [_plain(item) for item in node.items]
+    return None if not node.style and node.value in _NOTHING else node.value
 
 
 def dumped(data: object) -> str:
@@ -114,23 +76,11 @@ def with_entry(text: str, key: str, dropped: Sequence[int], added: Mapping[str, 
 
 def _entry_lines(text: str, key: str) -> list[tuple[int, int]]:
     """The half-open range of lines of each mapping in the block list at the top-level `key`."""
-    spans: list[tuple[int, int]] = []
-    depth, begin, end, named, inside = 0, 0, 0, False, False
-    for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, yaml.CollectionStartEvent):
-            begin = _line(event) if inside and depth == 2 else begin
-            inside = inside or (named and depth == 1 and not event.flow_style)
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-            if inside and depth == 2:
-                spans.append((begin, end))
-            inside = inside and depth > 1
-        elif event.end_mark is not None:
-            end = event.end_mark.line + (event.end_mark.column > 0)
-        named = isinstance(event, yaml.ScalarEvent) and depth == 1 and event.value == key
-    return spans
-
-
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line if event.start_mark else 0
+    try:
+        root = _root(text)
+    except YamlError:
+        return []
+    for name, value in root.pairs if root else ():
+        if name.value == key and not value.style:
+            return [(item.line, item.end[0] + (item.end[1] > 0)) for item in value.items]
+    return []

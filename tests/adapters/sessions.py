@@ -124,7 +124,7 @@ class Machine:
     def _build_brain(self) -> None:
         git(self.root, "init", "-q", "-b", "main", str(self.brain))
         files = {
-            ".commonwealth/config.yaml": "schema: 1\nname: acme\nkey: abc\n",
+            ".commonwealth/config.yaml": "schema_version: 1\nname: acme\nkey: abc\n",
             ".gitignore": "/index/\n/staging/\n",
             NOTE_PATH: NOTE,
         }

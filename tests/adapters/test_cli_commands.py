@@ -603,6 +603,21 @@ def test_importing_a_folder_accounts_for_every_file(run: Run, tmp_path: Path) ->
     assert (document(again)["imported"], document(again)["unchanged"]) == (0, 1)
 
 
+def test_people_read_what_became_of_an_import_and_as_what_files_were_taken(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "docs"
+    source.mkdir()
+    (source / "0001-x.md").write_text("# 1. X\n\n## Status\n\nAccepted\n\n## Decision\n\nSo.\n", encoding="utf-8")
+    (source / "guide.md").write_text("# Guide\n", encoding="utf-8")
+
+    first = run("import", str(source)).stdout.decode()
+    (source / "guide.md").write_text("# Guide\n\nMore.\n", encoding="utf-8")
+    again, as_json = run("import", str(source)).stdout.decode(), run("import", str(source), "--json")
+
+    assert first == "2 imported, 0 updated, 0 unchanged, 0 skipped (1 as decision records, 1 as markdown)\n"
+    assert again == "0 imported, 1 updated, 1 unchanged, 0 skipped (1 as decision records, 1 as markdown)\n"
+    assert document(as_json) == {"imported": 0, "unchanged": 2, "skipped": []}
+
+
 def test_the_plugin_of_a_tool_that_is_not_here_is_told(brain: Run, tmp_path: Path) -> None:
     done = brain("plugin", "status", "--host", "codex", "--json", env={"PATH": str(tmp_path)})
 

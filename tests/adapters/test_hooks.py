@@ -194,7 +194,7 @@ def test_a_broken_index_heals_and_the_answer_is_right(machine: Machine, damage: 
 
 
 def test_a_brain_with_a_broken_config_is_said_and_named(machine: Machine) -> None:
-    (machine.brain / ".commonwealth" / "config.yaml").write_text("schema: [", encoding="utf-8")
+    (machine.brain / ".commonwealth" / "config.yaml").write_text("schema_version: [", encoding="utf-8")
     done = machine.hook("SessionStart")
     assert done.code == 0
     assert "config.yaml" in done.answer["systemMessage"]

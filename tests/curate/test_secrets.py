@@ -243,6 +243,83 @@ def test_a_finding_names_rule_and_line_and_never_the_value() -> None:
     assert named not in repr(again)
 
 
+@pytest.mark.parametrize(
+    "token",
+    [
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
+        "ghp_qwertyuiopasdfghjklzxcvbnmqwertyuiop",
+        "ghp_" + "abcd" * 9,
+        "AKIA" + "ABCDEFGHIJKLMNOP",
+        "AKIA" + "1234567890123456",
+        "sk-" + "abcdefghijklmnopqrstuvwxyz123456",
+        "glpat-" + "abcdefghij1234567890",
+        "xoxb-" + "123456789012-abcdefghijklmnop",
+        "AIza" + "abcdefghijklmnopqrstuvwxyz012345678",
+        "npm_" + "abcdefghijklmnopqrstuvwxyz0123456789",
+        "sk_live_" + "foobarfoobarfoobarfoobar12",
+        "hf_" + "deadbeefdeadbeefdeadbeefdeadbeefde",
+    ],
+)
+def test_a_value_of_the_exact_shape_is_refused_however_it_looks(token: str) -> None:
+    assert found(token)
+    assert found(f"Use `{token}` to publish.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_" + "x" * 36,
+        "ghp_" + "0" * 36,
+        "ghp_" + "xX0" * 12,
+        "ghp_yourtokenhereyourtokenhereyourtoken1",
+        "sk_test_replacemewithyourkey1234",
+        "xoxb-your-token-goes-here-please",
+        "glpat-<twenty characters of your own>",
+        "ghp_{token}",
+        "ghp_abc...xyz",
+        "hvs.some_engine_mount_path_name",
+    ],
+)
+def test_what_clearly_stands_for_a_token_is_left_alone(text: str) -> None:
+    assert not found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: correcthorsebatterystaple",
+        "db password is correcthorse99",
+        "The db password is `correcthorse99`.",
+        "DB_PASSWORD=correcthorsebatterystaple",
+        'password = "summerholiday2024"',
+        "- **password**: correcthorsebatterystaple",
+    ],
+)
+def test_a_password_of_plain_words_is_found_where_a_line_says_only_that(text: str) -> None:
+    assert found(f"# Access\n\n{text}\n\nMore.\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: required",
+        "password: postgres123",
+        "The password is sha256 hashed.",
+        "The password is transmitted over the wire.",
+        "password: yourpasswordgoeshere",
+        "passwordless: authenticationprovider",
+        "password = generatetemporarypassword()",
+        "Bypass: understandablyconfusing",
+        "The password was internationalised99 times.",
+        "password_field: temporarypasswordfieldname is the name",
+    ],
+)
+def test_plain_words_near_a_password_are_left_alone(text: str) -> None:
+    assert not found(text)
+
+
 def test_mask_takes_every_value_out_and_leaves_the_rest() -> None:
     chance = random.Random(20260709)
     token, word = tokens.make("glpat-{20:b62}", chance), "Tr0" + tokens.make("{12:b62}", chance)

@@ -301,7 +301,7 @@ def test_a_brain_reached_through_a_link_is_one_brain(tmp_path: Path, code: Path)
     assert session(code) == root
 
 
-@pytest.mark.parametrize("text", ["", "[]", '"x"', '{"a":1,}', "schema: 2\n", "name: caf\xe9\n"])
+@pytest.mark.parametrize("text", ["", "[]", '"x"', '{"a":1,}', "schema_version: 2\n", "name: caf\xe9\n"])
 def test_a_config_that_cannot_be_read_names_the_file(acme: Path, text: str) -> None:
     path = acme / config.CONFIG_PATH
     path.write_bytes(text.encode("latin-1"))

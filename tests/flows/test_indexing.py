@@ -301,13 +301,13 @@ def test_four_writers_lose_nothing_and_the_index_is_what_the_files_say(brain: Br
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The notes that are read, as they are read."""
     seen: list[str] = []
-    read = store.read
+    read = store.Reader.note
 
-    def counting(root: Path, path: str, kind: str) -> object:
+    def counting(reader: store.Reader, path: str, kind: str) -> object:
         seen.append(path)
-        return read(root, path, kind)
+        return read(reader, path, kind)
 
-    monkeypatch.setattr(store, "read", counting)
+    monkeypatch.setattr(store.Reader, "note", counting)
     return seen
 
 

@@ -264,7 +264,7 @@ def test_a_remote_that_tracks_what_belongs_to_a_clone_is_refused(tmp_path: Path,
     assert "belongs to each clone alone" in refused_join(tmp_path, git, track).message
 
 
-@pytest.mark.parametrize("text", ["", "[]", "schema: 9\n", "name: caf\udce9\n", "name: &a x\n", '{"a":1,}'])
+@pytest.mark.parametrize("text", ["", "[]", "schema_version: 9\n", "name: caf\udce9\n", "name: &a x\n", '{"a":1,}'])
 def test_a_remote_with_a_config_that_cannot_be_read_is_refused(tmp_path: Path, git: PlainGit, text: str) -> None:
     def write(root: Path) -> None:
         (root / config.CONFIG_PATH).write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -299,11 +299,15 @@ def test_hostile_settings_reach_nobody_as_they_are(tmp_path: Path, git: PlainGit
     assert done.brain.folders == config.DEFAULT_FOLDERS
 
 
-def test_an_empty_remote_says_how_to_begin(tmp_path: Path, remote: Path) -> None:
-    with pytest.raises(Refused, match="is empty") as caught:
-        setup.join(str(remote), tmp_path / "clone", cwd=os.sep)
-    assert f"`brain init {tmp_path / 'clone'}`" in (caught.value.hint or "")
-    assert init(tmp_path / "clone").brain.root == tmp_path / "clone"
+def test_an_empty_remote_says_how_to_begin_and_can_be_joined_later(tmp_path: Path, remote: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(Refused, match="is empty") as caught:
+            setup.join(str(remote), tmp_path / "clone", cwd=os.sep)
+        assert f"brain init DIR --remote {remote}" in (caught.value.hint or "")
+        assert not (tmp_path / "clone").exists()
+    made = setup.init(tmp_path / "first", name="acme", remote=str(remote), cwd=os.sep, now=NOW)
+    assert made.published
+    assert setup.join(str(remote), tmp_path / "clone", cwd=os.sep).brain.name == "acme"
 
 
 def test_join_refuses_a_folder_with_something_else_in_it(tmp_path: Path, published: Path, code: Path) -> None:

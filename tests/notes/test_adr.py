@@ -6,6 +6,7 @@ import pytest
 
 from commonwealth.model import Note
 from commonwealth.notes import adr, foreign
+from commonwealth.notes.foreign import Origin
 
 
 def nygard(number: int, title: str, status: str, date: str = "2020-01-01", context: str = "Why.") -> tuple[str, str]:
@@ -15,8 +16,12 @@ def nygard(number: int, title: str, status: str, date: str = "2020-01-01", conte
 
 
 def linked(*sources: tuple[str, str]) -> dict[str, Note]:
-    records = [adr.record(foreign.read(text, path), repository=None, seen=None) for path, text in sources]
+    records = [adr.record(foreign.read(text, path), origin(path)) for path, text in sources]
     return {note.title: note for note in adr.link(records)}
+
+
+def origin(path: str, *, told: bool = False) -> Origin:
+    return Origin(foreign.short_id("adr", path, None), None, "2026-07-01T10:00:00Z", told)
 
 
 def one(text: str, path: str = "0007-use-kafka.md") -> Note:
@@ -152,3 +157,48 @@ def test_templates_and_tables_of_contents_are_no_decisions() -> None:
     assert why("index.md", "# Decisions\n") == "a table of contents, not a decision"
     assert why("README.md", "# Decisions\n") == "a table of contents, not a decision"
     assert why("0001-x.md", "# Use templates\n") is None
+
+
+def test_a_record_without_a_date_holds_since_its_first_commit_if_that_is_known() -> None:
+    source = foreign.read("# 1. X\n\n## Decision\n\nSo.\n", "0001-x.md")
+    for told, since in ((False, None), (True, "2026-07-01T10:00:00Z")):
+        note = adr.record(source, origin("0001-x.md", told=told)).note
+        assert (note.created_at, note.valid_from) == ("2026-07-01T10:00:00Z", since)
+
+
+@pytest.mark.parametrize(
+    ("body", "summary"),
+    [
+        ("## Context\n\nWhy.\n\n## Decision\n\nWe use [Kafka](https://x.test).\n\nMore.\n", "We use Kafka."),
+        ("## Context\n\nWhich?\n\n## Decision Drivers\n\n* price\n\n## Decision Outcome\n\n"  # noqa: ISC004
+         "Chosen option: \"Kafka\", because\n\n* it is **fast**\n* it is known.\n",
+         'Chosen option: "Kafka", because it is fast; it is known'),
+        ("## Decision\n\n- Use Kafka\n- Keep Rabbit\n", "Use Kafka; Keep Rabbit"),
+        ("## Decision\n\n### In short\n\nWe use Kafka.\n", "We use Kafka."),
+        ("## Context\n\nWe are slow.\n\n## Decision\n\n```\nx\n```\n", "We are slow."),
+        ("Date: 2020-01-01\n\nWe use Kafka.\n\n## Status\n\nAccepted\n", "We use Kafka."),
+        ("## Status\n\nAccepted\n", "Accepted"),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_the_summary_says_what_was_decided(body: str, summary: str | None) -> None:
+    note = one(f"# 7. Use Kafka\n\n{body}")
+    assert note.summary == summary
+    assert note.body == f"# 7. Use Kafka\n\n{body}"
+
+
+def test_records_are_told_from_what_lies_beside_them() -> None:
+    def among(*sources: tuple[str, str]) -> list[str]:
+        return sorted(adr.records_among([foreign.read(text, path) for path, text in sources]))
+
+    real = nygard(1, "A", "Accepted")
+    bare = ("0002-b.md", "# 2. B\n\ntext\n")
+    stray = ("guide.md", "# Guide\n\n## Context\n")
+    named = ("use-kafka.md", "# Use Kafka\n\n## Context\n\nx\n\n## Decision\n\nx\n")
+    assert among(real, stray, ("notes.md", "text\n"), ("x.md", "text\n")) == ["0001-a.md"]
+    assert among(real, named, stray) == ["0001-a.md", "use-kafka.md"]
+    assert among(real, nygard(3, "C", "Accepted"), bare) == ["0001-a.md", "0002-b.md", "0003-c.md"]
+    assert among(real, bare) == []
+    assert among(named) == []
+    assert among(("1-on-1 notes.md", "# One\n\n## Context\n")) == []
+    assert among(real, ("adr-template.md", "# {title}\n")) == ["0001-a.md", "adr-template.md"]

@@ -120,6 +120,12 @@ def test_a_note_that_would_be_too_large_is_refused() -> None:
         codec.to_bytes(replace(NOTE, body="x" * 300_000), PATH)
 
 
+def test_a_fence_with_blanks_behind_it_closes_wherever_it_stands() -> None:
+    for front in ("", "title: x\n"):
+        parts = document.split(f"---\n{front}--- \n---\n", STEM)
+        assert (parts.frontmatter, parts.closing, parts.body) == (front, "--- \n", "---\n")
+
+
 def test_a_file_without_frontmatter_is_a_note_with_defaults() -> None:
     note, problems = codec.parse("# How to x\n\ntext\n", "memory/til/how-to-x.md", "memory")
     assert (note.id, note.title, note.type, note.status) == ("how-to-x", "How to x", "discovery", "observed")

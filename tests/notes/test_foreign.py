@@ -8,9 +8,12 @@ from commonwealth.errors import BadNote
 from commonwealth.model import Note
 from commonwealth.notes import codec, foreign
 
+DAY = "2026-07-01T10:00:00Z"
+
 
 def made(text: str, path: str = "git/a.md", seen: str | None = None) -> Note:
-    return foreign.note(foreign.read(text, path), repository=None, seen=seen)
+    short = foreign.short_id("markdown", path, None)
+    return foreign.note(foreign.read(text, path), foreign.Origin(short, None, seen or DAY, seen is not None))
 
 
 @pytest.mark.parametrize(
@@ -49,8 +52,8 @@ def test_a_name_without_heading_reads_as_words() -> None:
 )
 def test_the_date_is_what_the_source_says(text: str, path: str, date: str | None) -> None:
     note = made(text, path)
-    assert note.created_at == date
-    assert note.id.startswith(date[:10] if date else "1970-01-01")
+    assert note.created_at == note.observed_at == (date or DAY)
+    assert note.id.startswith((date or DAY)[:10])
 
 
 def test_a_source_without_a_date_takes_the_day_it_came_into_history() -> None:
@@ -105,6 +108,42 @@ def test_the_short_id_depends_on_kind_path_and_repository_only() -> None:
         foreign.short_id("adr", "git/a.md", None),
         foreign.short_id("markdown", "git/b.md", None),
         foreign.short_id("markdown", "git/a.md", "github.com/acme/shop"),
+        foreign.short_id("markdown", "git/a.md", None, "folder:0123456789abcdef"),
     }
-    assert len({one, *others}) == 4
+    assert len({one, *others}) == 5
     assert made("# One\n").id[-8:] == made("# Two\n\nDate: 2020-01-01\n").id[-8:] == one
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("# T\n\nUse `git reset` to [undo](https://x.test/a_(b)).\n\nMore.\n", "Use git reset to undo."),
+        ("T\n=\n\nOne line\nand **another** one.\n", "One line and another one."),
+        ("# T\n\n```\ncode\n```\n\nAfter the code.\n", "After the code."),
+        ("# T\n\nIt says:\n\n- one\n- two\n", "It says: one; two"),
+        ("# T\n\nIt is easy. Type this:\n\n```\nx\n```\n\nDone.\n", "It is easy."),
+        ("# T\n\n    indented code\n\nProse.\n", "Prose."),
+        ("# T\n\n| a | b |\n|---|---|\n", None),
+        ("# T\n\nDate: 2024-01-02\nTags: x\n\nProse.\n", "Prose."),
+        ("# T\n\n- [x] done\n- other\n", None),
+        ("# T\n\n![a picture](x.png)\n<!-- a\n\ncomment -->\n<p>\n\n> Quoted _prose_.\n", "Quoted prose."),
+        ("# T\n", None),
+        ("---\nsummary: Said there.\n---\n# T\n\nProse.\n", "Said there."),
+        (
+            "# T\n\nSee [[notes/x|the note]], [[y]], snake_case_name, 2 * 3 * 4, a<b and &lt;p&gt;\\*.\n",
+            "See the note, y, snake_case_name, 2 * 3 * 4, a<b and <p>*.",
+        ),
+        ("# T\n\nUse `**kwargs` and `[a](b)`.\n", "Use **kwargs and [a](b)."),
+    ],
+)
+def test_the_summary_is_the_first_paragraph_as_plain_text(text: str, summary: str | None) -> None:
+    assert made(text).summary == summary
+
+
+def test_a_long_paragraph_is_cut_behind_a_sentence_or_a_word() -> None:
+    sentences = made("# T\n\n" + "This is a sentence of some length. " * 20).summary or ""
+    assert 150 < len(sentences) <= 300
+    assert sentences.endswith("length.")
+    words = made("# T\n\n" + "word " * 200).summary or ""
+    assert 150 < len(words) <= 300
+    assert words.endswith("word …")

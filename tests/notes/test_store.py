@@ -64,6 +64,36 @@ def test_a_linked_folder_is_not_followed(tmp_path: Path) -> None:
     assert [path for path, _, _ in store.walk(brain, DEFAULT_FOLDERS)] == ["memory/x.md"]
 
 
+def test_the_files_of_several_folders_are_read_by_one_reader(tmp_path: Path) -> None:
+    paths = ["memory/a.md", "memory/b.md", "memory/2026-07/a.md", "x.md", "memory/c.md"]
+    brain = build(tmp_path / "brain", {path: path for path in paths})
+    os.symlink("b.md", brain / "memory" / "link.md")
+    os.symlink("memory", brain / "out")
+    with store.Reader(brain) as reader:
+        for path in (*paths, *reversed(paths)):
+            assert reader.data(path)[0] == path.encode()
+            for missing in ("memory/none.md", "none/a.md"):
+                with pytest.raises(FileNotFoundError):
+                    reader.data(missing)
+            for link in ("memory/link.md", "out/a.md"):
+                with pytest.raises((BadNote, FileNotFoundError)):
+                    reader.data(link)
+            with pytest.raises(Refused):
+                reader.data("memory/../x.md")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_a_reader_leaves_no_descriptor_open(tmp_path: Path) -> None:
+    build(tmp_path, {"memory/a.md": "a", "memory/b/a.md": "b"})
+    before = os.listdir("/proc/self/fd")
+    with store.Reader(tmp_path) as reader:
+        for path in ("memory/a.md", "memory/b/a.md", "memory/a.md"):
+            reader.data(path)
+        with pytest.raises(FileNotFoundError):
+            reader.data("memory/c/d/a.md")
+    assert os.listdir("/proc/self/fd") == before
+
+
 def test_walking_finds_notes_at_any_depth_in_order(tmp_path: Path) -> None:
     build(
         tmp_path,

@@ -14,12 +14,13 @@ from commonwealth.repo.address import checked
 from commonwealth.repo.clone import init, join
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import main_branch
+from commonwealth.repo.outcome import seen_ref
 
 from .conftest import Author, MakeRepository, PlainGit, write_files
 
 NOW = "2026-07-01T12:00:00Z"
 FILES = {
-    ".commonwealth/config.yaml": b"schema: 1\n",
+    ".commonwealth/config.yaml": b"schema_version: 1\n",
     ".gitignore": b"/staging/\n/index/\n",
     ".gitattributes": b"/memory/** -text\n",
     "README.md": b"# A brain\n",
@@ -232,7 +233,7 @@ def test_another_writer_is_waited_for(tmp_path: Path, author: Author, monkeypatc
 
 @pytest.fixture
 def shared_brain(make_remote: MakeRepository) -> Path:
-    return make_remote("shared", {"memory/2026-07/é a.md": "a\n", ".commonwealth/config.yaml": "schema: 1\n"})
+    return make_remote("shared", {"memory/2026-07/é a.md": "a\n", ".commonwealth/config.yaml": "schema_version: 1\n"})
 
 
 @pytest.mark.parametrize("spelling", ["{}", "file://{}"])
@@ -250,6 +251,7 @@ def test_a_brain_is_cloned_by_path_and_by_file_url(
         "# branch.ab +0 -0",
     ]
     assert main_branch(Git(root)) == "main"
+    assert Git(root).resolve(seen_ref("main")) == made.commit
     assert (root / ".git" / "commonwealth").is_dir()
 
 
@@ -399,7 +401,7 @@ def test_a_remote_that_cannot_be_reached_leaves_nothing(tmp_path: Path) -> None:
 
 def test_an_interrupted_join_leaves_nothing(tmp_path: Path, shared_brain: Path) -> None:
     def interrupt(read: Callable[[str], bytes | None]) -> Iterable[str]:
-        assert read(".commonwealth/config.yaml") == b"schema: 1\n"
+        assert read(".commonwealth/config.yaml") == b"schema_version: 1\n"
         assert read("nowhere") is None
         raise KeyboardInterrupt
 

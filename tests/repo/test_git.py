@@ -459,6 +459,15 @@ def test_credentials_are_taken_out_of_text(text: str, shown: str) -> None:
 # Signing
 
 
+def test_commits_are_written_and_shown_as_utf_8_whatever_the_person_prefers(repository: Git, git: PlainGit) -> None:
+    for name in ("commitEncoding", "logOutputEncoding"):
+        git(Path(repository.root), "config", f"i18n.{name}", "ISO-8859-1")
+    repository.run("commit", "-q", "--allow-empty", "-m", "zweite Änderung")
+    assert "zweite Änderung".encode() in repository.run("cat-file", "commit", "HEAD")
+    assert b"encoding" not in repository.run("cat-file", "commit", "HEAD")
+    assert repository.text("log", "-1", "--format=%s") == "zweite Änderung"
+
+
 def test_commits_are_signed_only_where_the_persons_configuration_asks(repository: Git, git: PlainGit) -> None:
     assert repository.signing() == ()
     git(Path(repository.root), "config", "commit.gpgSign", "true")

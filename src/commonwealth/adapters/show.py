@@ -166,6 +166,8 @@ def setup(screen: Screen, done: Setup, what: str) -> None:
     screen.styled((f"{what} the brain ", ""), (done.brain.name, "bold"), (f" at {done.brain.root}", ""))
     for warning in done.warnings:
         screen.remark(warning, "warning")
+    if done.published:
+        screen.line("It is on its remote: your colleagues can join it")
     if done.rule is not None:
         screen.line(f"{done.rule.match} uses it{'' if done.rule_added else ', as before'}")
     else:
@@ -207,6 +209,7 @@ def routing(screen: Screen, found: RuleCheck) -> None:
 def status(screen: Screen, found: Status) -> None:
     """What waits, where; lists only for what there is."""
     counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
+    unsettled = [f"{name}: edit the one to keep, delete the other, then `brain sync`" for name in found.conflicts]
     _pairs(
         screen,
         {
@@ -216,7 +219,7 @@ def status(screen: Screen, found: Status) -> None:
             "repository": found.repository,
             "rule": found.rule,
             "remote": None if found.remote else "none; nothing is published",
-            "unpublished": f"{found.unpublished} commits" if found.unpublished else None,
+            "unpublished": _number(found.unpublished, "commit") if found.unpublished else None,
             "deferred since": f"{found.debt.since}: {found.debt.reason}" if found.debt else None,
         },
     )
@@ -225,10 +228,14 @@ def status(screen: Screen, found: Status) -> None:
         ("Held back", found.held),
         ("No notes, never committed", found.strays),
         ("Staged, waiting for review", found.staged),
-        ("In conflict", found.conflicts),
+        ("In conflict", unsettled),
         ("Unreadable", found.problems),
     ):
         _entries(screen, heading, entries)
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def _entries(screen: Screen, heading: str, entries: Sequence[str]) -> None:
@@ -247,9 +254,17 @@ def _pairs(screen: Screen, pairs: Mapping[str, str | None]) -> None:
 def facts(screen: Screen, found: JsonObject) -> None:
     """A document of sections as names and values."""
     for name, section in found.items():
-        values = section.values() if isinstance(section, dict) else [section]
-        told = [str(value) for value in values if value not in (None, "")]
-        _pairs(screen, {name: "  ".join(told) or "none"})
+        values = section if isinstance(section, dict) else {"": section}
+        told = {key: str(value) for key, value in values.items() if value not in (None, "")}
+        for key, value in told.items():
+            _pairs(screen, {name if key in ("", "name") else _spaced(key): value})
+        if not told:
+            _pairs(screen, {name: "none"})
+
+
+def _spaced(key: str) -> str:
+    """`defaultBranch` as people read it: default branch."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in key)
 
 
 _CHECK_STYLES = {"ok": "green", "note": "dim", "warn": "yellow", "fail": "red"}
@@ -276,9 +291,14 @@ def plugin(screen: Screen, found: Sequence[PluginStatus]) -> None:
             screen.styled((f"  {note}", "dim"))
 
 
+_TAKEN_AS = {"adr": "decision records", "markdown": "markdown"}
+
+
 def imported(screen: Screen, report: ImportReport) -> None:
-    """What became of every file of an import."""
-    counts = f"{report.imported} imported, {report.unchanged} unchanged, {len(report.skipped)} skipped"
-    screen.styled((counts, "bold"))
+    """What became of every file of an import, and as what the files were taken."""
+    new = report.imported - report.updated
+    counts = f"{new} imported, {report.updated} updated, {report.unchanged} unchanged, {len(report.skipped)} skipped"
+    taken = ", ".join(f"{count} as {_TAKEN_AS[kind]}" for kind, count in sorted(report.kinds.items()))
+    screen.styled((counts, "bold"), (f" ({taken})" if taken else "", ""))
     for file in report.skipped:
         screen.styled((f"  {file.path}", ""), (f": {file.reason}", "dim"))

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -77,14 +77,20 @@ class Screen:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and self._colour else text
 
     @contextmanager
-    def working(self, what: str) -> Iterator[None]:
-        """Say on a terminal what takes its time, and take the line away again."""
+    def working(self, what: str) -> Iterator[Callable[[str], None]]:
+        """Say on a terminal what takes its time, and take the line away again. Yields what says how far it is."""
         shown = self.err.isatty() and not self.as_json
+
+        def say(text: str) -> None:
+            if shown:
+                self._write(self.err, f"\r\x1b[K{one_line(text)} …")
+                self.err.flush()
+
         if shown:
             self._write(self.err, f"{one_line(what)} …")
             self.err.flush()
         try:
-            yield
+            yield say
         finally:
             if shown:
                 self._write(self.err, "\r\x1b[K")

@@ -21,6 +21,14 @@ _PLACEHOLDER = (
     r"|(?:test|demo|not).?(?:secret|token|password|key)|1234567|abcdefg|qwerty|foobar|lorem|deadbeef"
     r"|letmein|abc123|4eC39HqLyj|BQokikJOvB|process\.env|environ|getenv|env\[|secrets\.|vault:|op://|arn:aws)"
 )
+_STAND_IN = (
+    r"(?i:example|sample|placeholder|change.?(?:me|it)|replace|your|dummy|fake|redacted|removed|masked|hidden|censored"
+    r"|insert|goes.?here|some.?(?:secret|token|key)|my.?(?:secret|token|key)|(?:test|demo|not).?(?:secret|token|key))"
+    r"|x{6}|X{6}|\*\*\*|\.\.\.|…|[<>{}]"
+    r"|_4eC39HqLyjWDarjtT1zdp7dc|_BQokikJOvBiI2HlWgH4olfQ2"  # printed in their provider's own manual
+)
+_SEQUENCE = r"(?i)abcde|bcdef|ghijk|lmnop|pqrst|tuvwx|vwxyz|qwert|asdfg|zxcvb"
+_PLAIN_WORD = r"[a-z]{20,64}|[a-z]{8,40}[0-9]{1,6}"
 _REFERENCE = (
     r"[$<{%@#*(\[&!|\\]"  # a variable, a template, a call, a mask
     r"|[\w.]+[(\[{<]"  # a call, an index, a generic type
@@ -77,6 +85,27 @@ def is_placeholder(value: str) -> bool:
         return True
     word = value.lower().translate(_LEET).strip("0123456789!.-_?*#$@&s")
     return value.lower().strip("0123456789!.-_?*#$@&") in _COMMON or word in _COMMON
+
+
+def is_blank(value: str) -> bool:
+    """Whether a value of a provider's exact shape is clearly none: it says so, or its end is of three characters.
+
+    A sequence such as `abcdef123456` says nothing: real tokens have been taken for one.
+    """
+    end = value[-max(8, len(value) // 2) :]
+    return compiled(_STAND_IN).search(value) is not None or len(set(end)) <= 3
+
+
+def is_name(value: str) -> bool:
+    """Whether a value is three or more words joined by signs, as the names in code are: no digit, no sequence."""
+    words = compiled(r"[-_.]").split(value)
+    plain = all(compiled(r"[a-z]{2,14}|[A-Z]{2,14}|[A-Z][a-z]{1,13}").fullmatch(word) for word in words if word)
+    return len(words) >= 4 and plain and not compiled(_SEQUENCE).search(value)
+
+
+def is_plain_password(value: str) -> bool:
+    """Whether a value is one long lower-case word, or one with digits behind it, as people make passwords."""
+    return compiled(_PLAIN_WORD).fullmatch(value) is not None
 
 
 def is_reference(value: str) -> bool:

@@ -14,6 +14,7 @@ from commonwealth.curate.randomness import (
     is_identifier,
     is_password,
     is_placeholder,
+    is_plain_password,
     is_random,
     is_reference,
     part_length,
@@ -172,10 +173,28 @@ def _assigned(text: str, lower: str, keyword: re.Match[str]) -> Span | None:
     test = _is_plainly_random
     if match["quote"] or any(mark in separator for mark in "=:>"):
         test = is_password if password else is_random
-    if not is_value(value, test):
+    if not is_value(value, test) and not (password and _is_plain(text, keyword, match, value)):
         return None
     start = match.start("value")
     return Span("password" if password else "credential", start, start + len(value))
+
+
+_SAID = r"[\"'`\])*]{0,3}(?:\s{0,4}(?::=|=|:)\s{0,4}|\s(?:is|was|set to)[: ]\s?)[\"'`]{0,3}"
+_TO_KEY = r"[\w \t*>#|\"'`-]{0,40}"
+
+
+def _is_plain(text: str, keyword: re.Match[str], match: re.Match[str], value: str) -> bool:
+    """Whether a line says nothing but that a password is a plain long word."""
+    if not is_value(value, is_plain_password):
+        return False
+    begin = text.rfind("\n", 0, keyword.start()) + 1
+    end = text.find("\n", match.end())
+    after = text[match.end() : len(text) if end < 0 else end].strip(" \t\r\"'`,;.)")
+    before = text[begin : keyword.start()]
+    if before[-1:].isalpha() and text[keyword.start()].islower():
+        return False  # bypass, compass
+    said = text[keyword.end() : match.start("value")]
+    return not after and compiled(_SAID).fullmatch(said) is not None and compiled(_TO_KEY).fullmatch(before) is not None
 
 
 def _nearby(text: str, keyword: re.Match[str]) -> Span | None:

@@ -6,10 +6,10 @@ Nothing here keeps, prints or returns a value: a finding says which rule saw it 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from commonwealth.curate import secret_contexts
-from commonwealth.curate.randomness import compiled, decoded, entropy, is_placeholder, is_random, part_length
+from commonwealth.curate.randomness import compiled, decoded, entropy, is_blank, is_name, is_placeholder, is_random
 from commonwealth.curate.secret_contexts import Span
 from commonwealth.curate.secret_rules import FRAMED, NAMED, SHAPED, Rule
 from commonwealth.model import Finding
@@ -80,7 +80,7 @@ def _runs(text: str) -> list[str]:
 def _framed(text: str) -> Iterator[Span]:
     for rule in FRAMED:
         if any(needle in text for needle in rule.needles):
-            yield from _matches(rule, text)
+            yield from _matches(rule, text, _is_shaped)
 
 
 def _by_shape(text: str, runs: str) -> Iterator[Span]:
@@ -89,7 +89,7 @@ def _by_shape(text: str, runs: str) -> Iterator[Span]:
         for needle in rule.needles:
             if needle in runs:
                 if compiled(rule.pattern).search(runs):
-                    yield from _matches(rule, text)
+                    yield from _matches(rule, text, _is_shaped)
                 break
 
 
@@ -98,27 +98,27 @@ def _by_name(text: str, lower: str) -> Iterator[Span]:
     for rule in NAMED:
         for needle in rule.needles:
             if needle in lower:
-                yield from (span for span in _matches(rule, text) if _is_drawn(text[span.start : span.end]))
+                yield from _matches(rule, text, _is_drawn)
                 break
 
 
-def _matches(rule: Rule, text: str) -> Iterator[Span]:
+def _matches(rule: Rule, text: str, test: Callable[[str], bool]) -> Iterator[Span]:
     pattern = compiled(rule.pattern)
     group = min(pattern.groups, 1)
     for match in pattern.finditer(text):
-        if _is_believable(match[group]):
+        if test(match[group]):
             yield Span(rule.name, *match.span(group))
 
 
-def _is_believable(value: str) -> bool:
-    """Whether a value of the right shape is more than a stand-in."""
-    if is_placeholder(value[:80]) or entropy(value[-32:]) < 2.5:
-        return False
-    return any(map(str.isdigit, value)) or value.upper() == value or part_length(value) <= 4
+def _is_shaped(value: str) -> bool:
+    """Whether a value of a provider's exact shape is one: however it looks, unless it is clearly a stand-in."""
+    return not is_blank(value) and not is_name(value)
 
 
 def _is_drawn(value: str) -> bool:
     """Whether a value beside a provider's name is drawn at random; base 32 has long runs of letters."""
+    if is_placeholder(value[:80]) or entropy(value[-32:]) < 2.5:
+        return False
     return is_random(value) or (value.isalnum() and not value.isalpha() and entropy(value) >= 3.3)
 
 

@@ -101,6 +101,13 @@ def _no_brain_at(root: Path, rule: Rule | None) -> Refused:
     )
 
 
+def review_mode(brain: Brain) -> str:
+    """How notes come into canon here: the stricter of the team's mode and the person's own."""
+    own = config.load_user_config().review
+    modes = config.REVIEW_MODES
+    return max(brain.config.review, own if own in modes else modes[0], key=modes.index)
+
+
 def brain_folder(name: str) -> Path:
     """Where a brain named `name` lies: a path as it is, a bare name below `COMMONWEALTH_HOME/brains`."""
     if os.sep in name or "/" in name or name.startswith(("~", ".")):

@@ -79,7 +79,7 @@ def compose(intro: str, hits: Sequence[Hit], budget: int, *, why: str = "", deta
     taken: list[tuple[str, str]] = []
     left: list[tuple[str, str]] = []
     for hit in hits:
-        reason = ", ".join(hit.why) or why
+        reason = why or ", ".join(hit.why)
         text = block(hit, details=details)
         cost = tokens(text) + 1
         if cost > room or len(text) >= characters:

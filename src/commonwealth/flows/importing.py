@@ -1,39 +1,34 @@
 """Importing a folder of markdown or of decision records: every file becomes a note or is named with a reason.
 
-A note is found again by the end of its id, which comes from the kind and path of its source, so that a repeat
-changes nothing. `source_digest` in the note says what the source made of it: with it, edits here and edits at
-the source are told apart.
+A source is its kind, its path and the root that the path starts from. Its note is found again by the end of its id,
+which comes from kind and path, so that a repeat changes nothing; where another document has that id, the root makes
+a second one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
-from commonwealth import config
 from commonwealth.curate import secrets
 from commonwealth.errors import BadNote, BrainError, Refused, Usage
 from commonwealth.flows import identity, saving
-from commonwealth.flows.brains import Brain
+from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.content import content_of
+from commonwealth.flows.import_shelf import DIGEST, KINDS, ROOT, BrainShelf, Held, Imported, Shelf, short_ids
 from commonwealth.flows.import_source import Gathered, Skipped, gather, reason_of
 from commonwealth.model import Note
-from commonwealth.notes import adr, codec, foreign, naming, store
-from commonwealth.notes.foreign import Foreign
+from commonwealth.notes import adr, codec, foreign, naming
+from commonwealth.notes.foreign import Foreign, Origin
 from commonwealth.repo.commit import Change
 
-KINDS = ("markdown", "adr")
 BATCH = 200
 """Files in one commit: the writer lock is let go between two of them."""
-
-_DIGEST = "source_digest"
 
 Write = Callable[[Sequence[Change], str], str]
 """Commits changes under a message; returns the commit."""
@@ -41,14 +36,23 @@ Write = Callable[[Sequence[Change], str], str]
 Check = Callable[[str, bytes], str | None]
 """Why a note cannot be committed, in one clause; None if it can."""
 
+Progress = Callable[[int, int], None]
+"""Told how many of how many notes are written."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What became of every file: new or changed notes, notes that are as they were, and the rest by name."""
+    """What became of every file.
+
+    `imported` counts the notes that are new or changed, `updated` those of them that were there before. `kinds` says
+    as what the files were taken that are or were imported.
+    """
 
     imported: int
     unchanged: int
     skipped: tuple[Skipped, ...]
+    updated: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,36 +63,9 @@ class Plan:
     report: ImportReport
 
 
-class Shelf(Protocol):
-    """The notes that are in the brain already."""
-
-    def paths(self) -> Iterable[str]:
-        """The path of every note."""
-
-    def read(self, path: str) -> bytes | None:
-        """The bytes of one."""
-
-
-@dataclass(frozen=True, slots=True)
-class BrainShelf:
-    """The notes of the brain at `root`, as they lie in its work tree."""
-
-    root: Path
-    folders: Mapping[str, str]
-
-    def paths(self) -> Iterator[str]:
-        """The path of every note. Raises Damaged where a folder cannot be read."""
-        return (path for path, _, _ in store.walk(self.root, self.folders))
-
-    def read(self, path: str) -> bytes | None:
-        """The bytes of one note; None where there is none. Raises BadNote for what is no readable file."""
-        try:
-            return store.read_bytes(self.root, path)[0]
-        except FileNotFoundError:
-            return None
-
-
-def import_folder(brain: Brain, path: Path, *, kind: str | None, now: str) -> ImportReport:
+def import_folder(
+    brain: Brain, path: Path, *, kind: str | None, now: str, progress: Progress | None = None
+) -> ImportReport:
     """Import the folder or file at `path` into `brain`, a commit for every 200 notes, and report on every file.
 
     Raises Refused where there is nothing to import from, where it is the brain's own notes, and where the team
@@ -109,8 +86,8 @@ def import_folder(brain: Brain, path: Path, *, kind: str | None, now: str) -> Im
         return receipt.commit or ""
 
     shelf = BrainShelf(brain.root, brain.folders)
-    check = content_of(brain).check
-    return run(path, kind=kind, folders=brain.folders, shelf=shelf, write=write, check=check)
+    settings = Settings(kind, brain.folders, brain.config.key, now, content_of(brain).check)
+    return run(path, settings, shelf=shelf, write=write, progress=progress)
 
 
 def _refuse_own_notes(brain: Brain, path: Path) -> None:
@@ -125,175 +102,253 @@ def _refuse_own_notes(brain: Brain, path: Path) -> None:
 
 
 def _refuse_unreviewed(brain: Brain) -> None:
-    for mode in (brain.config.review, config.load_user_config().review or "auto"):
-        if mode != "auto":
-            raise Refused(
-                f"This brain reviews notes first (review: {mode}), and an import would pass that by.",
-                hint="Import into a clone with `review: auto` on a branch, and let the team review its commits.",
-            )
+    mode = review_mode(brain)
+    if mode != "auto":
+        raise Refused(
+            f"This brain reviews notes first (review: {mode}), and an import would pass that by.",
+            hint="Import into a clone with `review: auto` on a branch, and let the team review its commits.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an import is done.
+
+    `kind` is `markdown` or `adr`; None finds out file by file. `key` is the brain's, `now` the time that counts for
+    sources that say none.
+    """
+
+    kind: str | None
+    folders: Mapping[str, str]
+    key: str
+    now: str
+    check: Check | None = None
 
 
 def run(
-    path: Path,
-    *,
-    kind: str | None,
-    folders: Mapping[str, str],
-    shelf: Shelf,
-    write: Write,
-    check: Check | None = None,
+    path: Path, settings: Settings, *, shelf: Shelf, write: Write, progress: Progress | None = None
 ) -> ImportReport:
     """Import the folder or file at `path` and say what became of every file.
 
-    `kind` is `markdown` or `adr`; None finds out folder by folder. Raises Refused where there is nothing to
-    import from, Usage for another kind, and whatever `write` raises; what was written before stays.
+    Raises Refused where there is nothing to import from, Usage for another kind, and whatever `write` raises; what
+    was written before stays.
     """
-    planned = plan(gather(path), kind=kind, folders=folders, shelf=shelf, check=check)
+    planned = plan(path, settings, shelf=shelf)
     total = len(planned.changes)
     for start in range(0, total, BATCH):
+        if progress:
+            progress(start, total)
         batch = planned.changes[start : start + BATCH]
         some = f" ({start + 1}-{start + len(batch)} of {total})" if total > BATCH else ""
         write(batch, f"Import {len(batch)} {'note' if len(batch) == 1 else 'notes'}{some}")
     return planned.report
 
 
+def plan(path: Path, settings: Settings, *, shelf: Shelf) -> Plan:
+    """What importing the folder or file at `path` would change in the brain. Nothing is written."""
+    if settings.kind is not None and settings.kind not in KINDS:
+        raise Usage(f"{settings.kind!r} is no kind of source.", hint=f"Choose one of {', '.join(KINDS)}.")
+    known = Imported(shelf, settings.folders)
+    tally = _Tally()
+    for gathered in gather(path, key=settings.key, is_known=lambda *source: known.kind_of(*source) is not None):
+        tally.skipped += gathered.skipped
+        _Group(settings, gathered, known, tally).plan()
+    skipped = tuple(sorted(tally.skipped, key=lambda item: item.path))
+    changes = tuple(tally.changes)
+    return Plan(changes, ImportReport(len(changes), tally.unchanged, skipped, tally.updated, tally.kinds))
+
+
 @dataclass(slots=True)
-class _Planning:
-    """What `plan` has found so far."""
+class _Tally:
+    """What is found of all files so far."""
 
-    kind: str | None
-    folders: Mapping[str, str]
-    shelf: Shelf
-    check: Check | None
-    gathered: Gathered
-    skipped: list[Skipped]
-    known: dict[str, str]
     changes: list[Change] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    updated: int = 0
     unchanged: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
 
 
-def plan(
-    gathered: Gathered,
-    *,
-    kind: str | None,
-    folders: Mapping[str, str],
-    shelf: Shelf,
-    check: Check | None = None,
-) -> Plan:
-    """What importing these files would change in the brain. Nothing is written and no clock is read."""
-    if kind is not None and kind not in KINDS:
-        raise Usage(f"{kind!r} is no kind of source.", hint=f"Choose one of {', '.join(KINDS)}.")
-    known = {found[1]: path for path in shelf.paths() if (found := _SHORT_ID.search(path))}
-    state = _Planning(kind, folders, shelf, check, gathered, list(gathered.skipped), known)
-    for note in _notes(state, _sources(state)):
-        _place(state, note)
-    skipped = sorted(state.skipped, key=lambda item: item.path)
-    return Plan(tuple(state.changes), ImportReport(len(state.changes), state.unchanged, tuple(skipped)))
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """The place of one source in the brain: the end of its note's id, and the note that was made of it before.
+
+    `is_twin`: that note was made of the same text from another root, and stands for both.
+    """
+
+    path: str
+    short: str
+    text: str
+    held: Held | None = None
+    is_twin: bool = False
 
 
-_SHORT_ID = re.compile(r"-([0-9a-z]{8})\.md$")
+@dataclass(slots=True)
+class _Group:
+    """The planning for the files of one folder."""
 
+    settings: Settings
+    gathered: Gathered
+    known: Imported
+    tally: _Tally
+    slots: dict[str, _Slot] = field(default_factory=dict)
 
-def _sources(state: _Planning) -> list[Foreign]:
-    """The files that can be read and hold no secret."""
-    sources = []
-    for name, data in state.gathered.files:
-        path = unicodedata.normalize("NFC", name)
+    def plan(self) -> None:
+        for note in self._notes(self._sources()):
+            slot = self.slots[note.id]
+            if self._is_wanted(slot.path):
+                self._place(note, slot)
+
+    def _is_wanted(self, path: str) -> bool:
+        wanted = self.gathered.wanted
+        return wanted is None or unicodedata.normalize("NFC", path) in wanted
+
+    def _skip(self, path: str, reason: str) -> None:
+        if self._is_wanted(path):
+            self.tally.skipped.append(Skipped(secrets.mask(self.gathered.shown(path)), reason))
+
+    def _sources(self) -> list[tuple[Foreign, str]]:
+        """The files that can be read and hold no secret, each with the hash of its text."""
+        sources = []
+        for name, data in self.gathered.files:
+            path = unicodedata.normalize("NFC", name)
+            try:
+                text = codec.decode(data, path)
+                source = foreign.read(text, path)
+            except BadNote as error:
+                self._skip(name, reason_of(error))
+                continue
+            if found := (*secrets.scan(name, "its path"), *secrets.scan(text, "the file")):
+                self._skip(name, f"secret: {found[0].rule} in {found[0].where}")
+                continue
+            sources.append((source, _hash(text.removeprefix("\ufeff"))))
+        return sources
+
+    def _notes(self, sources: Sequence[tuple[Foreign, str]]) -> Iterator[Note]:
+        records: list[adr.Record] = []
+        kinds = self._kinds([source for source, _ in sources])
+        for source, text in sources:
+            is_adr = kinds[source.path] == "adr"
+            if is_adr and (reason := adr.unfit(source)):
+                self._skip(source.path, reason)
+                continue
+            kind = "adr" if is_adr and adr.is_record(source) else "markdown"
+            slot = self._slot(kind, source.path, text)
+            if isinstance(slot, str):
+                self._skip(source.path, slot)
+                continue
+            origin = self._origin(slot)
+            if kind == "adr":
+                record = adr.record(source, origin)
+                records.append(replace(record, note=self._named(record.note, slot)))
+            else:
+                yield self._named(foreign.note(source, origin), slot)
+        yield from adr.link(records)
+
+    def _kinds(self, sources: Sequence[Foreign]) -> Mapping[str, str]:
+        """What each source is, by path: as it was said, as it was taken before, or as its folder shows it."""
+        if self.settings.kind:
+            return dict.fromkeys((source.path for source in sources), self.settings.kind)
+        folders: defaultdict[str, list[Foreign]] = defaultdict(list)
+        for source in sources:
+            folders[source.path.rpartition("/")[0]].append(source)
+        adrs = frozenset[str]().union(*map(adr.records_among, folders.values()))
+        found = {source.path: "adr" if source.path in adrs else "markdown" for source in sources}
+        return {path: self.known.kind_of(self.gathered.roots, path) or kind for path, kind in found.items()}
+
+    def _slot(self, kind: str, path: str, text: str) -> _Slot | str:
+        """The place of a source's note, or why it has none."""
+        roots = self.gathered.roots
+        if ours := self.known.of(kind, roots, path):
+            return _Slot(path, ours.short, text, ours)
+        first, second = short_ids(kind, roots[0], path)
+        there = self.known.at(first)
+        for held in there:
+            if held.bad:
+                return f"its note {reason_of(held.bad)}"
+            if held.is_from(kind, path) and _digests(held)[0] == text:
+                return _Slot(path, first, text, held, is_twin=True)
+        if not there:
+            return _Slot(path, first, text)
+        if taken := self.known.at(second):
+            return f"the note {naming.stem(taken[0].path)} has its name and was not imported from it"
+        return _Slot(path, second, text)
+
+    def _origin(self, slot: _Slot) -> Origin:
+        """What is known of a source beside its text: a note keeps the day that it once got."""
+        repository = self.gathered.roots[0].repository
+        there = slot.held.note if slot.held else None
+        if there and there.created_at:
+            return Origin(slot.short, repository, there.created_at, bool(there.valid_from or there.valid_until))
+        seen = self.gathered.seen.get(slot.path)
+        return Origin(slot.short, repository, seen or self.settings.now, seen is not None)
+
+    def _named(self, note: Note, slot: _Slot) -> Note:
+        """The note under the id that it has in the brain, whatever its title or date has become."""
+        if slot.held:
+            note = replace(note, id=naming.stem(slot.held.path))
+        self.slots[note.id] = slot
+        return note
+
+    def _place(self, note: Note, slot: _Slot) -> None:
+        """Decide what the note of one source means for the brain."""
+        kind = note.source.kind if note.source else ""
+        path = slot.held.path if slot.held else self._new_path(note)
+        outcome = _against(slot, note)
+        if outcome == _UNCHANGED:
+            self.tally.unchanged += 1
+            self.tally.kinds[kind] += 1
+            return
+        extra = {**note.extra, ROOT: self.gathered.roots[0].name, DIGEST: f"{slot.text}-{_made(note)}"}
         try:
-            text = codec.decode(data, path)
-            source = foreign.read(text, path)
-        except BadNote as error:
-            state.skipped.append(Skipped(secrets.mask(name), reason_of(error)))
-            continue
-        if found := (*secrets.scan(name, "its path"), *secrets.scan(text, "the file")):
-            reason = f"secret: {found[0].rule} in {found[0].where}"
-            state.skipped.append(Skipped(secrets.mask(name), reason))
-            continue
-        sources.append(source)
-    return sources
+            data = codec.to_bytes(replace(note, extra=extra), path)
+        except BrainError as error:
+            self._skip(slot.path, f"its note {reason_of(error)}" if isinstance(error, BadNote) else error.message)
+            return
+        check = self.settings.check
+        if reason := outcome or (check(path, data) if check else None):
+            self._skip(slot.path, reason)
+            return
+        self.tally.changes.append(Change(path, data, slot.held.data if slot.held else None))
+        self.tally.updated += slot.held is not None
+        self.tally.kinds[kind] += 1
+        self.known.put(slot.short, path, data)
 
-
-def _notes(state: _Planning, sources: Sequence[Foreign]) -> Iterator[Note]:
-    records: list[adr.Record] = []
-    for source, is_adr in _sorted_out(state.kind, sources):
-        facts = {"repository": state.gathered.repository, "seen": state.gathered.seen.get(source.path)}
-        if is_adr and (reason := adr.unfit(source)):
-            state.skipped.append(Skipped(source.path, reason))
-        elif is_adr and adr.is_record(source):
-            record = adr.record(source, **facts)
-            records.append(replace(record, note=_with_known_id(state, record.note)))
-        else:
-            yield _with_known_id(state, foreign.note(source, **facts))
-    yield from adr.link(records)
-
-
-def _sorted_out(kind: str | None, sources: Sequence[Foreign]) -> Iterator[tuple[Foreign, bool]]:
-    """Each source, and whether it lies in a folder of decision records."""
-    if kind is not None:
-        yield from ((source, kind == "adr") for source in sources)
-        return
-    folders: defaultdict[str, list[Foreign]] = defaultdict(list)
-    for source in sources:
-        folders[source.path.rpartition("/")[0]].append(source)
-    for inside in folders.values():
-        is_adr = adr.is_folder_of_records(inside)
-        yield from ((source, is_adr) for source in inside)
-
-
-def _with_known_id(state: _Planning, note: Note) -> Note:
-    """The note under the id that an earlier import gave it, whatever its title or date has become."""
-    path = state.known.get(note.id[-8:])
-    return replace(note, id=naming.stem(path)) if path else note
-
-
-def _place(state: _Planning, note: Note) -> None:
-    """Decide what the note of one source means for the brain."""
-    source = note.source.path if note.source else ""
-    here = state.known.get(note.id[-8:])
-    path = here or naming.note_path(note.kind, note.id, note.created_at or foreign.UNDATED, state.folders)
-    digest = _digest(note)
-    try:
-        data = codec.to_bytes(replace(note, extra={**note.extra, _DIGEST: digest}), path)
-        old = state.shelf.read(path)
-        outcome = None if old is None else _against(old, path, note, digest)
-    except BrainError as error:
-        state.skipped.append(
-            Skipped(source, f"its note {reason_of(error)}" if isinstance(error, BadNote) else error.message)
-        )
-        return
-    reason = outcome or (state.check(path, data) if state.check else None)
-    if outcome == _UNCHANGED:
-        state.unchanged += 1
-    elif reason:
-        state.skipped.append(Skipped(source, reason))
-    else:
-        state.changes.append(Change(path, data, old))
+    def _new_path(self, note: Note) -> str:
+        return naming.note_path(note.kind, note.id, note.created_at or self.settings.now, self.settings.folders)
 
 
 _UNCHANGED = "unchanged"
 
 
-def _digest(note: Note) -> str:
-    """What the source made of a note, whatever id it has."""
-    bare = replace(note, id="", extra={key: value for key, value in note.extra.items() if key != _DIGEST})
-    return hashlib.sha256(codec.render(bare).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _hash(text: str) -> str:
+    """Part of a digest: line ends do not count, as git changes them from clone to clone."""
+    data = text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
-def _against(old: bytes, path: str, note: Note, digest: str) -> str | None:
-    """Why the note that is there stays as it is; None if the source may replace it."""
-    there, _ = codec.parse(codec.decode(old, path), path, note.kind)
-    made_from = there.extra.get(_DIGEST)
-    if there.source != note.source or made_from is None:
-        return f"the note {there.id} has its name and was not imported from it"
-    if made_from == digest:
+def _made(note: Note) -> str:
+    """The digest of what a source made of a note, whatever id and root it has."""
+    extra = {key: value for key, value in note.extra.items() if key not in (DIGEST, ROOT)}
+    return _hash(codec.render(replace(note, id="", extra=extra)))
+
+
+def _digests(held: Held) -> tuple[str, str]:
+    """The digests of the source's text and of the note made of it, as they were at the last import."""
+    said = held.note.extra.get(DIGEST) if held.note else None
+    text, _, made = said.partition("-") if isinstance(said, str) else ("", "", "")
+    return text, made
+
+
+def _against(slot: _Slot, note: Note) -> str | None:
+    """Why the note that is there stays as it is; None if there is none, or if the source may replace it."""
+    if slot.held is None or slot.held.note is None:
+        return None
+    text, made = _digests(slot.held)
+    if slot.is_twin or made == _made(note):
         return _UNCHANGED
-    if _digest(there) != made_from:
-        return f"changed at the source, and the note {there.id} was edited here since it was imported"
-    if note.repository is None and not _alike(there.body, note.body):
-        return f"another document was imported from this path before, as {there.id}"
-    return None
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two texts can be versions of one document: a quarter of the shorter one's lines are in both."""
-    left, right = ({line.strip() for line in text.splitlines()} - {""} for text in (one, other))
-    return len(left & right) * 4 >= min(len(left), len(right))
+    if _made(slot.held.note) == made:
+        return None
+    if text == slot.text:  # edited here, and only here
+        return _UNCHANGED
+    return f"changed at the source, and the note {slot.held.note.id} was edited here since it was imported"

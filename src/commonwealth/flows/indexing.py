@@ -209,7 +209,7 @@ class _Changes:
             self.upserts[path] = read_entry(self.brain, path, *found)
 
 
-def read_entry(brain: Brain, path: str, size: int, stamp: int) -> Entry:
+def read_entry(brain: Brain, path: str, size: int, stamp: int, reader: store.Reader | None = None) -> Entry:
     """One file as the index takes it; what is wrong with it becomes part of the entry.
 
     `stamp` is when the file changed last, in ns.
@@ -218,7 +218,7 @@ def read_entry(brain: Brain, path: str, size: int, stamp: int) -> Entry:
     kind = naming.kind_of(path, brain.folders) or "memory"
     try:
         path.encode("utf-8")
-        file, problems = store.read(brain.root, path, kind)
+        file, problems = reader.note(path, kind) if reader else store.read(brain.root, path, kind)
     except BadNote as error:
         return Entry(path, size, stamp, None, (Problem(path, error.line, error.cause),))
     except Refused:
@@ -290,7 +290,7 @@ def _rebuild(brain: Brain, index_dir: Path) -> Built:
     state: dict[str, str] = {}
     counter = 0
 
-    def entries() -> Iterator[Entry]:
+    def entries(reader: store.Reader) -> Iterator[Entry]:
         nonlocal counter
         todo = list(brain.folders.values())
         while todo:
@@ -302,11 +302,12 @@ def _rebuild(brain: Brain, index_dir: Path) -> Built:
             todo += listing.folders
             for path, size, stamp in listing.files:
                 counter += 1
-                yield read_entry(brain, path, size, stamp)
+                yield read_entry(brain, path, size, stamp, reader)
         state.update(now.state())  # stored with the last file, so that no index is ever without it
 
     try:
-        build.build(index_dir, entries(), state)
+        with store.Reader(brain.root) as reader:
+            build.build(index_dir, entries(reader), state)
     except OSError as error:
         raise Refused(
             f"The index folder {index_dir} cannot be written ({error.strerror}).",

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from commonwealth import timeline
-from commonwealth.config import REVIEW_MODES, load_user_config
 from commonwealth.curate import secrets
 from commonwealth.errors import Usage
 from commonwealth.flows import identity, indexing, saving
-from commonwealth.flows.brains import Brain
+from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.identity import Identity, Session
 from commonwealth.index import lookup
 from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Note, NoteFile, Provenance, Receipt
@@ -68,7 +67,7 @@ def remember(brain: Brain, draft: Draft, *, session: Session, now: str) -> Recei
     if double is not None:
         return Receipt("unchanged", (double.note.id,), reason="this fact is recorded already")
     note = replace(note, id=naming.new_id(note.title, now, short))
-    mode = _review_mode(brain)
+    mode = review_mode(brain)
     return _commit(brain, note, author, session, now) if mode == "auto" else _stage(brain, note, mode)
 
 
@@ -217,12 +216,6 @@ def _is_closed(conn: sqlite3.Connection, note: Note, now: str) -> bool:
 
 
 # Where it goes
-
-
-def _review_mode(brain: Brain) -> str:
-    """The stricter of the team's mode and the person's own."""
-    own = load_user_config().review
-    return max(brain.config.review, own if own in REVIEW_MODES else "auto", key=REVIEW_MODES.index)
 
 
 def _stage(brain: Brain, note: Note, mode: str) -> Receipt:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commonwealth import config, plainyaml
 from commonwealth.config import CONFIG_PATH, OWN_FOLDERS
 from commonwealth.errors import BrainError, Refused, Usage
-from commonwealth.flows import brains, identity, indexing
+from commonwealth.flows import brains, identity, indexing, syncing
 from commonwealth.flows.brains import Brain
+from commonwealth.model import Receipt
 from commonwealth.notes.naming import slug
 from commonwealth.repo import address, clone
 from commonwealth.repo.git import Git
@@ -34,6 +36,7 @@ class Setup:
     rule: Rule | None
     rule_added: bool
     warnings: tuple[str, ...] = ()
+    published: bool = False
 
 
 def init(folder: Path, *, name: str | None, remote: str | None, cwd: str, now: str) -> Setup:
@@ -57,7 +60,21 @@ def init(folder: Path, *, name: str | None, remote: str | None, cwd: str, now: s
             own=OWN_FOLDERS,
             message=f"Start the brain {name}",
         )
-    return _set_up(made, remote, cwd, warnings)
+    done = _set_up(made, remote, cwd, warnings)
+    return _published(done) if remote else done
+
+
+def _published(done: Setup) -> Setup:
+    """Bring a new brain to its remote at once: until then nobody can join it."""
+    try:
+        receipt = syncing.sync(done.brain, timeout=_LOOK_SECONDS)
+    except BrainError as error:
+        receipt = Receipt("deferred", reason=error.message)
+    if receipt.state in ("published", "unchanged"):
+        return replace(done, published=True)
+    reason = (receipt.reason or "the remote did not take it").rstrip(".")
+    waits = f"nobody can join yet, as the brain is not on its remote ({reason}); `brain sync` tries again"
+    return replace(done, warnings=(*done.warnings, waits))
 
 
 def _require_readable(root: Path) -> None:
@@ -120,7 +137,7 @@ def _scaffold(name: str) -> dict[str, bytes]:
 
 
 _CONFIG = """\
-schema: 1
+schema_version: 1
 {settings}
 key: {key}  # makes people's ids out of their addresses; no secret
 review: auto  # auto | queue | pull-request
@@ -146,15 +163,25 @@ def join(url: str, folder: Path | None, *, cwd: str) -> Setup:
     url = address.checked(url)
     target = folder or config.home() / "brains" / slug(_last_segment(url))
     config.load_registry()
-    folders = tuple(config.DEFAULT_FOLDERS.values())
     with _told(target):
-        made = clone.join(url, target, own=OWN_FOLDERS, folders=folders, inspect=_inspect)
+        made = _cloned(url, target)
+        if made.commit is None and not made.fresh:  # made while nothing was published yet
+            made = _cloned(url, target)
     if made.commit is None:
         raise Refused(
-            f"The repository at {one_line(url)} is empty; its clone is at {made.root}.",
-            hint=f"Make the brain there: `brain init {made.root}`, then `brain sync`.",
+            f"The repository at {one_line(url)} is empty: nobody has published a brain there.",
+            hint=f"Whoever made the brain runs `brain sync`; to make it: `brain init DIR --remote {one_line(url)}`.",
         )
     return _set_up(made, url, cwd, ())
+
+
+def _cloned(url: str, target: Path) -> clone.Clone:
+    """A clone of `url`; one in which nothing was ever committed is not left behind."""
+    folders = tuple(config.DEFAULT_FOLDERS.values())
+    made = clone.join(url, target, own=OWN_FOLDERS, folders=folders, inspect=_inspect)
+    if made.commit is None and os.listdir(made.root) == [".git"] and not Git(made.root).text("for-each-ref"):
+        shutil.rmtree(made.root)
+    return made
 
 
 def _last_segment(url: str) -> str:
@@ -189,7 +216,8 @@ def _map(brain: Brain, remote: str | None, cwd: str) -> tuple[Rule | None, bool,
     if before is None or before.brain == reference:
         return rule, added, ()
     other = f"the brain {before.brain}" if before.brain else "no brain"
-    return rule, added, (f"{project.identity} used {other} until now; `brain rules add` changes it back.",)
+    undo = f"brain rules add {project.identity} {before.brain or 'none'}"
+    return rule, added, (f"{project.identity} used {other} until now; `{undo}` changes it back.",)
 
 
 @contextmanager

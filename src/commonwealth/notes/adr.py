@@ -5,6 +5,7 @@ What replaces what is only known once all records are read: `record` reads one, 
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections import Counter
@@ -13,15 +14,17 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from commonwealth.model import Note, Source
-from commonwealth.notes import foreign, naming
-from commonwealth.notes.foreign import Foreign
+from commonwealth.notes import foreign, naming, prose, sections
+from commonwealth.notes.foreign import Foreign, Origin
 
 _DECIDERS = ("deciders", "decision-makers", "decision_makers", "decisionMakers")
 _SECTION = re.compile(
-    r"^#{2,3}[ \t]+(?:decision|decision outcome|context|context and problem statement|considered options)\b",
+    r"^#{2,3}[ \t]+(decision|context|considered options|consequences)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[`~]*[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+_DECIDED = re.compile(r"(?i)(?:\d+[.)]?[ \t]+)?(?:the[ \t]+)?decision\b(?![ \t]+(?:drivers?|makers?))")
+_WHY = re.compile(r"(?i)(?:\d+[.)]?[ \t]+)?(?:context|problem)\b")
 _STATUS_SECTION = re.compile(r"(?ims)^#{1,6}[ \t]+status[ \t]*:?[ \t]*\r?\n(.*?)(?=^#|\Z)")
 _STATUS_LINE = re.compile(r"(?im)^[ \t>*-]{0,4}(?:\*\*|__)?status(?:\*\*|__)?:(?:\*\*|__)?[ \t]*(\S.*)$")
 _FIRST_SECTION = re.compile(r"^##", re.MULTILINE)
@@ -62,11 +65,26 @@ def is_record(source: Foreign) -> bool:
     return foreign.number_of(source) is not None or _SECTION.search(source.body) is not None
 
 
-def is_folder_of_records(sources: Sequence[Foreign]) -> bool:
-    """Whether the files of one folder are decision records: most have a number and a record's sections."""
+def records_among(sources: Sequence[Foreign]) -> frozenset[str]:
+    """The paths of the decision records among the files of one folder, templates and tables of contents included.
+
+    There are some where most of the numbered files have a record's parts; beside those, a file without a number
+    is one only if it has a record's parts as well.
+    """
     real = [source for source in sources if unfit(source) is None]
-    fitting = [s for s in real if foreign.number_of(s) is not None and _SECTION.search(s.body)]
-    return len(fitting) * 2 > len(real)
+    numbered = [source for source in real if foreign.number_of(source) is not None]
+    if sum(map(_has_parts, numbered)) * 2 <= len(numbered):
+        return frozenset()
+    lone = [source for source in real if source not in numbered and _has_parts(source)]
+    rest = [source for source in sources if source not in real]
+    return frozenset(source.path for source in (*numbered, *lone, *rest))
+
+
+def _has_parts(source: Foreign) -> bool:
+    """Whether a file has two parts of a record: what was decided, why, what else was possible, its status."""
+    text = _CODE.sub("", source.body)
+    parts = {match[1].split()[0].lower() for match in _SECTION.finditer(text)}
+    return len(parts) + bool(source.values.get("status") or _status_text(text)) >= 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +98,23 @@ class Record:
     relates: tuple[str, ...]
 
 
-def record(source: Foreign, *, repository: str | None, seen: str | None) -> Record:
-    """The decision of one record. `seen` is the date to take where the source says none.
-
-    The status as written stays in `extra` under `adr_status`.
-    """
+def record(source: Foreign, origin: Origin) -> Record:
+    """The decision of one record. The status as written stays in `extra` under `adr_status`."""
     fields = foreign.Fields(source.values)
-    prose = _CODE.sub("", source.body)
+    text = _CODE.sub("", source.body)
     title = foreign.title_of(source, fields, numbered=True)
-    date = foreign.date_of(source, fields) or seen
-    said = fields.first(("status",), foreign.text) or _status_text(prose)
-    closed_by, closes, relates = _relations(said, prose)
+    told = foreign.date_of(source, fields) or (origin.day if origin.told else None)
+    date = told or origin.day
+    said = fields.first(("status",), foreign.text) or _status_text(text)
+    closed_by, closes, relates = _relations(said, text)
     status = "superseded" if closed_by else _status(said)
     retracted = status == "retracted"
     deciders = fields.listed(_DECIDERS)
-    summary = fields.first(("summary", "description"), foreign.text)
+    summary = fields.first(foreign.SUMMARY, foreign.text) or _summary(source.body)
     tags = foreign.tags_of(source, fields)
     return Record(
         Note(
-            id=foreign.id_of(source, "adr", title, date, repository),
+            id=naming.new_id(title, date, origin.short),
             kind="decision",
             title=title,
             body=source.body,
@@ -107,10 +123,10 @@ def record(source: Foreign, *, repository: str | None, seen: str | None) -> Reco
             status=status,
             created_at=date,
             observed_at=date,
-            valid_from=date,
+            valid_from=told,
             retracted_at=date if retracted else None,
             retract_reason=_one_line(said) if retracted else None,
-            repository=repository,
+            repository=origin.repository,
             tags=tags,
             deciders=deciders,
             number=foreign.number_of(source),
@@ -124,12 +140,29 @@ def record(source: Foreign, *, repository: str | None, seen: str | None) -> Reco
     )
 
 
-def _status_text(prose: str) -> str:
+def _summary(body: str) -> str | None:
+    """What was decided in a few words: the first paragraph of that section, else of the context, else of all."""
+    parts = sections.sections(body)
+    for wanted in (_DECIDED, _WHY):
+        for at, part in enumerate(parts):
+            if part.level and wanted.match(part.title):
+                text = part.content + _below(parts[at + 1 :], part.level)
+                if found := prose.first_paragraph(text, or_list=True):
+                    return found
+    return prose.first_paragraph(body)
+
+
+def _below(parts: Sequence[sections.Section], level: int) -> str:
+    """The text of the sections that belong to one of `level` before them."""
+    return "".join(part.text for part in itertools.takewhile(lambda part: part.level > level, parts))
+
+
+def _status_text(text: str) -> str:
     """The text of the Status section, else of a `Status:` line above the sections; empty if there is none."""
-    if section := _STATUS_SECTION.search(prose):
+    if section := _STATUS_SECTION.search(text):
         return section[1].strip()
-    end = _FIRST_SECTION.search(prose)
-    line = _STATUS_LINE.search(prose, 0, end.start() if end else len(prose))
+    end = _FIRST_SECTION.search(text)
+    line = _STATUS_LINE.search(text, 0, end.start() if end else len(text))
     return line[1].strip() if line else ""
 
 
@@ -145,7 +178,7 @@ def _one_line(said: str) -> str:
     return " ".join(said.split())[:300]
 
 
-def _relations(said: str, prose: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _relations(said: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The targets that close this record, that it closes, and that it only touches.
 
     Only the status closes: elsewhere in the text, and wherever it is "in part", both records stay true.
@@ -158,7 +191,7 @@ def _relations(said: str, prose: str) -> tuple[tuple[str, ...], tuple[str, ...],
         closed, closing = whole and _CLOSED_BY.search(line), whole and _CLOSES.search(line)
         into = closed_by if closed else closes if closing else relates
         into += _targets(line, numbers=True) or (["?"] if closed else [])
-    for line in prose.splitlines():
+    for line in text.splitlines():
         if _RELATES.search(line) and line.strip() not in said:
             relates += _targets(line, numbers=False)
     return tuple(closed_by), tuple(closes), tuple(relates)

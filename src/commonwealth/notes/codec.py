@@ -12,6 +12,7 @@ from commonwealth.errors import BadNote, Bug, Refused
 from commonwealth.model import Extra, Note, Problem
 from commonwealth.notes import document, edits, lineyaml, naming, schema, strictyaml, yamlwrite
 from commonwealth.notes.yamlwrite import Value
+from commonwealth.yamlnodes import Node, YamlError
 
 MAX_NOTE = 256 * 1024
 LARGE_NOTE = 32 * 1024
@@ -54,7 +55,7 @@ def parse(text: str, path: str, kind: str) -> tuple[Note, tuple[Problem, ...]]:
     return note, tuple(problems)
 
 
-def front(parts: document.Document, path: str) -> tuple[dict[str, Extra], tuple[strictyaml.YamlError, ...]]:
+def front(parts: document.Document, path: str) -> tuple[dict[str, Extra], tuple[YamlError, ...]]:
     """The values of a frontmatter as text, and the doubts about it. Raises BadNote."""
     if not parts.frontmatter:
         return {}, ()
@@ -65,11 +66,11 @@ def front(parts: document.Document, path: str) -> tuple[dict[str, Extra], tuple[
     return (root.value if isinstance(root.value, dict) else {}), mended
 
 
-def compose(parts: document.Document, path: str) -> tuple[strictyaml.Node, tuple[strictyaml.YamlError, ...]]:
+def compose(parts: document.Document, path: str) -> tuple[Node, tuple[YamlError, ...]]:
     """The frontmatter with the places of its keys, and the doubts about it. Raises BadNote."""
     try:
         return strictyaml.compose_tolerant(parts.yaml)
-    except strictyaml.YamlError as error:
+    except YamlError as error:
         raise BadNote(path, error.line + 2, error.cause) from None
 
 

@@ -46,8 +46,8 @@ class Document:
 def split(text: str, path: str) -> Document:
     """The parts of `text`. Raises BadNote for an empty text, a fence that is never closed, a frontmatter that is
     too large or not YAML by its own word."""
-    end = text.find("\n---\n", 3)
-    if end > 0 and text.startswith("---\n") and "\n---" not in text[4:end] and "\n..." not in text[3:end]:
+    end = text.find("\n---", 3)
+    if text.startswith("\n", end + 4) and text.startswith("---\n") and text.find("\n...", 3, end) < 0 < end:
         document = Document("", "---\n", text[4 : end + 1], "---\n", text[end + 5 :])
     else:
         document = _split_any(text, path)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from commonwealth.model import Extra
 from commonwealth.notes import schema, yamlwrite
 from commonwealth.notes.document import Document
-from commonwealth.notes.strictyaml import Node
 from commonwealth.notes.yamlwrite import Value
+from commonwealth.yamlnodes import Node
 
 _RANK = {key: rank for rank, key in enumerate(schema.KEYS)}
 _COMMENT = re.compile(r"[ \t]+#.*")

@@ -1,6 +1,6 @@
 """Markdown that was not written for a brain: what its frontmatter, name and first heading say, as a note.
 
-Nothing here reads a clock or a disk, so the same source gives the same bytes in every clone.
+Nothing here reads a clock or a disk: the same source at the same time gives the same bytes in every clone.
 """
 
 from __future__ import annotations
@@ -8,20 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from commonwealth import timeline
 from commonwealth.errors import BadNote
 from commonwealth.model import CONFIDENCES, STATUSES, TYPES, Extra, Note, Source
-from commonwealth.notes import document, naming, schema, strictyaml
-
-UNDATED: Final = "1970-01-01T00:00:00Z"
-"""The day in the id of a note whose source says no date: the same in every repeat, and seen to be none."""
+from commonwealth.notes import document, naming, prose, schema, strictyaml
+from commonwealth.yamlnodes import YamlError
 
 _MAX_TITLE = 300
 _CREATED = ("date", "created", "created_at", "createdAt", "created-at", "publishDate", "pubDate")
 _UPDATED = ("updated", "updated_at", "updatedAt", "modified", "lastmod", "last_modified")
 _TAGS = ("tags", "tag", "keywords")
+SUMMARY = ("summary", "description")
 
 _T = TypeVar("_T")
 
@@ -42,7 +41,7 @@ def read(text: str, path: str) -> Foreign:
         return Foreign(path, {}, parts.body)
     try:
         root, _ = strictyaml.compose_tolerant(parts.yaml)
-    except strictyaml.YamlError as error:
+    except YamlError as error:
         raise BadNote(path, error.line + 2, error.cause) from None
     return Foreign(path, root.value if isinstance(root.value, dict) else {}, parts.body)
 
@@ -176,33 +175,45 @@ def tags_of(source: Foreign, fields: Fields) -> tuple[str, ...]:
 # the note
 
 
-def id_of(source: Foreign, kind: str, title: str, date: str | None, repository: str | None) -> str:
-    """The id of the note of one source of `kind`: a repeat of the import makes the same file."""
-    return naming.new_id(title, date or UNDATED, short_id(kind, source.path, repository))
+def short_id(kind: str, path: str, repository: str | None, root: str | None = None) -> str:
+    """The end of the id of a source's note. `repository` keeps the same path of two repositories apart.
+
+    `root` is added where another document has that id already.
+    """
+    parts = ("import", kind, repository or "", path, *([root] if root else []))
+    return naming.short_id("\x1f".join(parts).encode("utf-8", "surrogateescape"))
 
 
-def short_id(kind: str, path: str, repository: str | None) -> str:
-    """The end of the id of a source's note. `repository` keeps the same path of two repositories apart."""
-    seed = "\x1f".join(("import", kind, repository or "", path))
-    return naming.short_id(seed.encode("utf-8", "surrogateescape"))
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is known of a source beside its text.
+
+    `short` is the end of its note's id. `day` is the time that counts where the source says none; `told` says
+    whether that time is the source's own, by its history, or only that of the import.
+    """
+
+    short: str
+    repository: str | None
+    day: str
+    told: bool = False
 
 
-def note(source: Foreign, *, repository: str | None, seen: str | None) -> Note:
-    """The memory note of a markdown file. `seen` is the date to take where the source says none.
+def note(source: Foreign, origin: Origin) -> Note:
+    """The memory note of a markdown file.
 
     Keys of our own names (`type`, `valid_from`) count where their value is one of ours; every key that no
-    field takes over stays in `extra`.
+    field takes over stays in `extra`. The summary is the first paragraph where no key says one.
     """
     fields = Fields(source.values)
     title = title_of(source, fields)
-    date = date_of(source, fields) or seen
+    date = date_of(source, fields) or origin.day
     return Note(
-        id=id_of(source, "markdown", title, date, repository),
+        id=naming.new_id(title, date, origin.short),
         kind="memory",
         title=title,
         body=source.body,
         type=fields.first(("type",), _one_of(TYPES)) or "discovery",
-        summary=fields.first(("summary", "description"), text),
+        summary=fields.first(SUMMARY, text) or prose.first_paragraph(source.body),
         status=fields.first(("status",), _one_of(STATUSES)) or "observed",
         confidence=fields.first(("confidence",), _one_of(CONFIDENCES)) or "medium",
         created_at=date,
@@ -210,7 +221,7 @@ def note(source: Foreign, *, repository: str | None, seen: str | None) -> Note:
         observed_at=fields.first(("observed_at",), time) or date,
         valid_from=fields.first(("valid_from",), time),
         valid_until=fields.first(("valid_until",), time),
-        repository=repository or fields.first(("repository",), text),
+        repository=origin.repository or fields.first(("repository",), text),
         components=fields.listed(("components",)),
         tags=tags_of(source, fields),
         author=fields.first(("author",), text),

@@ -12,7 +12,8 @@ from sys import intern
 
 from commonwealth.model import Extra
 from commonwealth.notes import schema
-from commonwealth.notes.strictyaml import MAX_KEYS, NOTHING
+from commonwealth.notes.strictyaml import MAX_KEYS
+from commonwealth.yamlnodes import NOTHING
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,127}"
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'

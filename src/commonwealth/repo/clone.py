@@ -14,9 +14,10 @@ from commonwealth.repo.common import find_git_dir
 from commonwealth.repo.content import Person
 from commonwealth.repo.git import Git, decode, fields, redact
 from commonwealth.repo.harden import CONFIG, harden
-from commonwealth.repo.head import branch_tip, current_branch, main_branch, state_file, under_way
+from commonwealth.repo.head import branch_tip, current_branch, main_branch, refuse_unfinished, state_file
 from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.objects import Objects
+from commonwealth.repo.outcome import seen_ref
 from commonwealth.repo.place import new_folder, require_empty, require_outside
 from commonwealth.repo.project import normalise_remote
 from commonwealth.repo.store import blob, entries_at, make_commit, move_ref, set_index, stamp, store_files
@@ -86,13 +87,7 @@ def _template_free_init(root: str, branch: str) -> None:
 
 
 def _branch_to_adopt(git: Git) -> str:
-    operation = under_way(git)
-    if operation is not None:
-        what, command = operation
-        raise Refused(
-            f"A {what} is under way in {git.root}.",
-            hint=f"End it with `{command} --continue`, or undo it with `{command} --abort`.",
-        )
+    refuse_unfinished(git)
     branch = current_branch(git)
     if branch is None:
         raise Refused(
@@ -327,5 +322,6 @@ def _check_out(git: Git, branch: str | None) -> None:
     git.run("config", "--local", f"branch.{name}.merge", f"refs/heads/{name}")
     if branch is not None:
         tip = git.text("rev-parse", "--verify", f"refs/remotes/origin/{branch}^{{commit}}")
-        git.run("update-ref", "-m", "brain join", f"refs/heads/{branch}", tip)
+        for ref in (f"refs/heads/{branch}", seen_ref(branch)):
+            git.run("update-ref", "-m", "brain join", ref, tip)
         git.run("read-tree", "--reset", "-u", "HEAD", timeout=600)

@@ -56,6 +56,8 @@ _SETTINGS = (
     "submodule.recurse=false",
     "log.showSignature=false",
     "color.ui=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
 )
 _PREFIX = ("git", "--no-pager", *(word for setting in _SETTINGS for word in ("-c", setting)))
 

@@ -85,6 +85,17 @@ def under_way(git: Git) -> tuple[str, str] | None:
     return None
 
 
+def refuse_unfinished(git: Git, also: str = "") -> None:
+    """Raise Refused, with the next step, where a merge, rebase or the like is under way; `also` is said with it."""
+    operation = under_way(git)
+    if operation is not None:
+        what, command = operation
+        raise Refused(
+            f"A {what} is under way in {git.root}{also}.",
+            hint=f"End it with `{command} --continue`, or undo it with `{command} --abort`.",
+        )
+
+
 def require_branch(git: Git, branch: str) -> None:
     """Make sure that HEAD is on `branch`: a commit made elsewhere would reach nobody.
 
@@ -94,13 +105,7 @@ def require_branch(git: Git, branch: str) -> None:
     current = current_branch(git)
     if current == branch:
         return
-    operation = under_way(git)
-    if operation is not None:
-        what, command = operation
-        raise Refused(
-            f"A {what} is under way in {git.root}, and HEAD is not on {branch}.",
-            hint=f"End it with `{command} --continue`, or undo it with `{command} --abort`.",
-        )
+    refuse_unfinished(git, f", and HEAD is not on {branch}")
     if current is None:
         head = (read_text(os.path.join(git.git_dir, "HEAD"), 1024) or "").strip()
         if _SHA.fullmatch(head) and head == branch_tip(git, branch):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from commonwealth import timeline
 from commonwealth.errors import Bug, Busy, Damaged
@@ -154,28 +155,20 @@ def set_index(git: Git, clean: Iterable[str], entries: Mapping[str, Entry | None
     )
     for args, records in groups:
         if records:
-            _update_index(git, args, encode("".join(f"{record}\0" for record in records)), patience)
-
-
-def _update_index(git: Git, args: tuple[str, ...], listing: bytes, patience: float) -> None:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            git.run("update-index", *args, input=listing)
-        except Busy:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.02)
-        else:
-            return
+            listing = encode("".join(f"{record}\0" for record in records))
+            _patiently(partial(git.run, "update-index", *args, input=listing), patience)
 
 
 def wait_for_index(git: Git, patience: float = 2) -> None:
     """Wait until no git process holds the index. Raises Busy after `patience` seconds."""
+    _patiently(lambda: clear_index_lock(git), patience)
+
+
+def _patiently(step: Callable[[], object], patience: float) -> None:
     deadline = time.monotonic() + patience
     while True:
         try:
-            clear_index_lock(git)
+            step()
         except Busy:
             if time.monotonic() >= deadline:
                 raise

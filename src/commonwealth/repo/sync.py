@@ -221,7 +221,8 @@ class _Run:
         kept = rescue(self.git, self.tip)
         return Refused(
             f"{what}. Nothing was pushed or taken over; ours is kept as {kept}.",
-            hint="If the new history is right, `brain sync --adopt-remote` takes it; else mend the remote.",
+            hint="Mend the remote; or, if its history is right, move this clone aside, `brain join` it anew, and "
+            "record again what only the old clone holds.",
         )
 
     def bases(self, ours: str, theirs: str) -> tuple[str, ...]:

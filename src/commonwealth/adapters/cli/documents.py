@@ -49,6 +49,7 @@ def setup(done: Setup) -> JsonObject:
         "fresh": done.fresh,
         "rule": rule(done.rule) if done.rule else None,
         "ruleAdded": done.rule_added,
+        "published": done.published,
         "warnings": list[Json](done.warnings),
     }
 

@@ -12,21 +12,28 @@ from commonwealth.adapters.cli import documents, written
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
 from commonwealth.flows import importing
+from commonwealth.flows.import_shelf import KINDS
 
 
 @command("import", "brain import ~/notes", "brain import docs/adr --from adr --json")
 @click.argument("path")
-@click.option("--from", "kind", type=click.Choice(importing.KINDS), help="What the files are; found out if not said.")
+@click.option("--from", "kind", type=click.Choice(KINDS), help="What the files are; found out if not said.")
 @with_call
 def import_command(call: Call, path: str, kind: str | None) -> int:
     """Make notes of a folder of markdown files, or of decision records.
 
-    Every file becomes a note with its body as it is, or is named with the reason. Importing again changes only
-    what has changed in the source.
+    Every file becomes a note with its body as it is, or is named with the reason. Importing again, or one file of the
+    folder alone, changes only what has changed in the source.
     """
     brain = call.brain()
-    with call.screen.working(f"Importing {path}"):
-        report = importing.import_folder(brain, Path(call.path(path)), kind=kind, now=timeline.now())
+    with call.screen.working(f"Reading {path}") as say:
+        report = importing.import_folder(
+            brain,
+            Path(call.path(path)),
+            kind=kind,
+            now=timeline.now(),
+            progress=lambda done, total: say(f"Importing {path}: {done} of {total}"),
+        )
     if call.screen.as_json:
         call.screen.document(documents.imported(report))
     else:

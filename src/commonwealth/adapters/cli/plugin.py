@@ -39,7 +39,10 @@ def install_command(call: Call, host: str) -> int:
 def uninstall_command(call: Call, host: str) -> int:
     """Take the plugin out of a coding tool. No brain and no rule is touched."""
     status: PluginStatus = hosted.HOSTS[host].uninstall(os.environ)
-    _show(call.screen, [status])
+    if status.version is None and not call.screen.as_json:
+        call.screen.line(f"{host}: the plugin is not installed any more")
+    else:
+        _show(call.screen, [status])
     return 0
 
 

@@ -37,21 +37,23 @@ def list_command(call: Call) -> int:
     "add",
     "brain rules add github.com/acme/shop acme",
     "brain rules add 'github.com/acme/*' acme --remote git@github.com:acme/brain.git",
-    "brain rules add ~/private --none",
+    "brain rules add ~/private none",
 )
 @click.argument("match")
 @click.argument("brain", required=False)
-@click.option("--none", is_flag=True, help="Use no brain at all there.")
+@click.option("--none", is_flag=True, help="Use no brain at all there, as BRAIN `none` does.")
 @click.option("--remote", metavar="URL", help="Where the brain is cloned from when it is not here yet.")
 @with_call
 def add_command(call: Call, match: str, brain: str | None, none: bool, remote: str | None) -> int:
-    """Use BRAIN, a name or a path, for MATCH; a rule with the same MATCH is replaced.
+    """Use BRAIN, a name or a path or `none`, for MATCH; a rule with the same MATCH is replaced.
 
     MATCH is a repository (github.com/acme/shop), all of an organisation or host (github.com/acme/*), or a
     folder with everything below it (~/src/acme).
     """
+    if brain == "none":
+        brain, none = None, True
     if (brain is None) != none:
-        raise Usage("A rule names a brain, or says `--none`.", hint="brain rules add MATCH BRAIN")
+        raise Usage("A rule names a brain, or `none`.", hint="brain rules add MATCH BRAIN")
     rule, added = setup.add_rule(call.path(match) if match.startswith(".") else match, brain, remote=remote)
     return _answer(call, "added" if added else "unchanged", rule)
 
