@@ -12,7 +12,8 @@ import pytest
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 PACKAGE = SOURCE / "commonwealth"
 
-FLOOR_0 = {"errors", "model", "timeline", "safetext", "yamlnodes", "plainyaml", "routing", "atomic", "config"}
+YAML = {"yamlnodes", "plainyaml", "settings"}
+FLOOR_0 = YAML | {"errors", "model", "timeline", "safetext", "routing", "atomic", "config"}
 MAY_IMPORT = {
     **dict.fromkeys(FLOOR_0, FLOOR_0),
     "notes": FLOOR_0,

@@ -550,3 +550,22 @@ def test_a_file_that_cannot_be_written_is_refused_with_nothing_left(tmp_path: Pa
 def test_plain_settings_never_grow() -> None:
     with pytest.raises(Damaged, match="anchors and aliases"):
         plainyaml.mapping(BOMB, "x", 1 << 16)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("name", ["registry.yaml", "config.yaml"])
+def test_a_pipe_a_device_or_a_folder_in_the_place_of_a_file_holds_nothing_up(name: str) -> None:
+    path = config.home() / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    load = config.load_registry if name == "registry.yaml" else config.load_user_config
+    os.mkfifo(path)
+    with pytest.raises(Damaged, match=name):
+        load()
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(Damaged, match=name):
+        load()
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(Damaged, match=name):
+        load()

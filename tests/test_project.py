@@ -27,6 +27,9 @@ class WorkTree:
         place = ROOT / folder
         return {entry.name: entry.is_dir() for entry in place.iterdir()} if place.is_dir() else {}
 
+    def warn(self, text: str) -> None:
+        pytest.fail(text)
+
 
 def test_the_derived_files_of_the_project_are_what_brain_makes_of_its_decisions() -> None:
     config = brain_config((ROOT / CONFIG_PATH).read_text(encoding="utf-8"), CONFIG_PATH)

@@ -6,18 +6,24 @@ everything that could run or reach something live in the user's own folder, `COM
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from commonwealth import atomic, plainyaml
+from commonwealth import atomic, settings
 from commonwealth.errors import Damaged, Refused
 from commonwealth.routing import Registry, Rule, is_folder, same_match
 from commonwealth.safetext import one_line
+
+if TYPE_CHECKING:
+    from commonwealth.plainyaml import Value
 
 CONFIG_PATH = ".commonwealth/config.yaml"
 REVIEW_MODES = ("auto", "queue", "pull-request")
@@ -78,7 +84,7 @@ def brain_config(text: str, where: str) -> BrainConfig:
 
     Raises Damaged when the text is no mapping of settings, or when the brain's schema is newer than ours.
     """
-    data = plainyaml.mapping(text, where, CONFIG_LIMIT)
+    data = settings.mapping(text, where, CONFIG_LIMIT)
     warnings = _unknown(data, _BRAIN_KEYS, where)
     schema = _schema(data.get("schema_version"), where)
     for key in ("name", "key"):
@@ -99,7 +105,7 @@ def brain_config(text: str, where: str) -> BrainConfig:
     )
 
 
-def _unknown(data: Mapping[str, plainyaml.Value], known: Collection[str], where: str) -> list[str]:
+def _unknown(data: Mapping[str, Value], known: Collection[str], where: str) -> list[str]:
     """A warning for the keys that are not known. Raises Damaged where no other key is there: such a file was
     meant to say something, and says nothing."""
     unknown = [_shown(key) for key in data if key not in known]
@@ -114,7 +120,7 @@ def _unknown(data: Mapping[str, plainyaml.Value], known: Collection[str], where:
     return [f"{where}: {named} is no setting and was ignored"]
 
 
-def _schema(given: plainyaml.Value, where: str) -> int:
+def _schema(given: Value, where: str) -> int:
     if given is None:
         return SCHEMA
     if not isinstance(given, str) or not re.fullmatch(r"[1-9][0-9]{0,8}", given):
@@ -129,16 +135,16 @@ def _schema(given: plainyaml.Value, where: str) -> int:
     return int(given)
 
 
-def _text(given: plainyaml.Value) -> str:
+def _text(given: Value) -> str:
     return given if isinstance(given, str) else ""
 
 
-def _shown(given: plainyaml.Value) -> str:
+def _shown(given: Value) -> str:
     """A value of a file in a message: on one line, short, nothing in it but text."""
     return f"`{one_line(str(given), 60)}`"
 
 
-def _folders(given: plainyaml.Value, where: str) -> tuple[Mapping[str, str], list[str]]:
+def _folders(given: Value, where: str) -> tuple[Mapping[str, str], list[str]]:
     if given is None:
         return DEFAULT_FOLDERS, []
     if not isinstance(given, dict):
@@ -188,14 +194,14 @@ def load_registry() -> Registry:
 
 
 def _rules(text: str, path: Path) -> tuple[Rule, ...]:
-    data = plainyaml.mapping(text, str(path), _REGISTRY_LIMIT)
+    data = settings.mapping(text, str(path), _REGISTRY_LIMIT)
     entries = data.get("rules") or []
     if "rules" not in data or not isinstance(entries, list):
         raise Damaged(f"{path}: unparsable (it holds no list of `rules`).", hint="Mend the file.")
     return tuple(_rule(entry, number, path) for number, entry in enumerate(entries, 1))
 
 
-def _rule(entry: plainyaml.Value, number: int, path: Path) -> Rule:
+def _rule(entry: Value, number: int, path: Path) -> Rule:
     def bad(cause: str) -> Damaged:
         return Damaged(f"{path}: rule {number} {cause}.", hint="Mend the file, or `brain rules add` in a new one.")
 
@@ -250,6 +256,8 @@ def _rewrite(rules: tuple[Rule, ...], dropped: list[int], added: Rule | None) ->
     if added:
         wanted.insert(min(dropped, default=len(wanted)), added)
     present = _read(path, _REGISTRY_LIMIT) or ""
+    from commonwealth import plainyaml  # noqa: PLC0415 - for writing only, which no hook does
+
     edited = plainyaml.with_entry(present, "rules", dropped, _entry(added) if added else None)
     header = re.match(r"(?:[^\S\n]*(?:#.*)?\n)*", present)
     whole = plainyaml.dumped({"rules": [_entry(rule) for rule in wanted]})
@@ -296,7 +304,7 @@ def load_user_config() -> UserConfig:
     text = _read(path, CONFIG_LIMIT)
     if text is None:
         return UserConfig()
-    data = plainyaml.mapping(text, str(path), CONFIG_LIMIT)
+    data = settings.mapping(text, str(path), CONFIG_LIMIT)
     warnings = _unknown(data, _USER_KEYS, str(path))
     review = _setting(data, "review", path)
     if review is not None and review not in REVIEW_MODES:
@@ -314,14 +322,14 @@ def load_user_config() -> UserConfig:
     )
 
 
-def _setting(data: Mapping[str, plainyaml.Value], key: str, path: Path) -> str | None:
+def _setting(data: Mapping[str, Value], key: str, path: Path) -> str | None:
     value = data.get(key)
     if isinstance(value, (list, dict)):
         raise Damaged(f"{path}: {key} cannot be {_shown(value)}.", hint="It is text; mend the file.")
     return value or None
 
 
-def _number(data: Mapping[str, plainyaml.Value], key: str, default: float, path: Path) -> float:
+def _number(data: Mapping[str, Value], key: str, default: float, path: Path) -> float:
     value = data.get(key)
     if value is None:
         return default
@@ -333,7 +341,7 @@ def _number(data: Mapping[str, plainyaml.Value], key: str, default: float, path:
 def _read(path: Path, limit: int) -> str | None:
     """The text of a file of the user's with its line ends, of one that is too long only enough to tell."""
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
+        with open(path, encoding="utf-8-sig", newline="", opener=_open_regular) as file:
             return file.read(limit + 1)
     except FileNotFoundError:
         if not path.is_symlink():
@@ -341,6 +349,15 @@ def _read(path: Path, limit: int) -> str | None:
         raise Damaged(f"{path} is a link to nothing.", hint="Mend the link, or remove it.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise Damaged(f"{path} cannot be read ({error}).", hint="Mend the file or its permissions.") from None
+
+
+def _open_regular(path: str, flags: int) -> int:
+    """Open a file as `open` does, but no pipe or device: those may never have an end. Raises OSError for them."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is no regular file")
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -269,6 +269,33 @@ def test_search_in_a_pipe_is_one_line_a_hit(run: Run) -> None:
     assert done.stdout.decode() == f"{note}\tdiscovery\tobserved\tA title with a tab\tand a summary\n"
 
 
+def test_what_is_disputed_is_marked_for_people_with_how_to_settle_it(run: Run, tmp_path: Path) -> None:
+    note = remember(run, "Retries are safe")
+    rival = tmp_path / "acme" / "memory" / "rival.md"
+    rival.write_text(f"---\ntitle: Retries are not safe\nconflict_of: {note}\n---\nx\n", encoding="utf-8")
+
+    done = run("search", "retries")
+
+    assert {line.split("\t")[2] for line in done.stdout.decode().splitlines()} == {"observed (disputed)"}
+    assert b"edit the one to keep" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["remember", "decide", "update"])
+def test_no_command_offers_a_status_that_it_refuses(command: str, run: Run) -> None:
+    shown = run(command, "--help").stdout.decode()
+    assert "hypothesis" in shown
+    assert "superseded" not in shown
+    assert "retracted" not in shown
+
+
+def test_init_and_join_take_no_brain(run: Run, tmp_path: Path) -> None:
+    for command in (["init", str(tmp_path / "new")], ["join", str(tmp_path / "acme")]):
+        done = run(*command, "--brain", "acme")
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert b"--brain" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_search_without_hits_says_so_and_exits_0(run: Run) -> None:
     done = run("search", "nothing-of-the-kind")
 

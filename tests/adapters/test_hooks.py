@@ -110,6 +110,33 @@ def test_a_hook_that_is_called_wrongly_exits_0(machine: Machine, arguments: list
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["--host", "claude", "SessionStart"], ["--host=claude", "SessionStart"], ["SessionStart", "--host", "claude"]],
+)
+def test_options_and_event_come_in_any_order(machine: Machine, arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "commonwealth", "hook", *arguments],
+        input=machine.stdin(),
+        capture_output=True,
+        env=os.environ | machine.env,
+        check=False,
+    )
+    assert TITLE.encode() in done.stdout
+
+
+def test_the_log_keeps_no_token_that_came_as_a_session_or_in_a_path(machine: Machine, tmp_path: Path) -> None:
+    token = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hJ5"
+    machine.hook("SessionStart", machine.stdin(session_id=token))
+    brain = tmp_path / token
+    rules = f"rules:\n- match: github.com/acme/*\n  brain: {brain}\n"
+    (machine.home / "registry.yaml").write_text(rules, encoding="utf-8")
+    machine.hook("SessionStart", machine.stdin(session_id=f"x {token}"))
+    assert token not in (machine.home / "logs" / "hooks.jsonl").read_text(encoding="utf-8")
+    assert all(line["session"].startswith("#") for line in machine.log())
+    assert "[secret]" in machine.log()[-1]["reason"]
+
+
 def test_a_registry_that_cannot_be_read_is_said_and_named(machine: Machine) -> None:
     registry = machine.home / "registry.yaml"
     registry.write_text("rules: [\n", encoding="utf-8")

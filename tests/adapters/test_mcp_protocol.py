@@ -90,6 +90,8 @@ def test_the_probe_of_a_newer_protocol_is_an_unknown_method(peer: Peer) -> None:
         (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
         (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600),
         (b'{"jsonrpc":"2.0","id":1,"method":7}', -32600),
+        (b'{"jsonrpc":"2.0","id":5,"method":["x"]}', -32600),
+        (b'{"jsonrpc":"2.0","id":5,"method":{}}', -32600),
         (b'{"jsonrpc":"2.0","id":1,"method":"nonsense"}', -32601),
         (b'{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}', -32601),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}', -32602),

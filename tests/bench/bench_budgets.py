@@ -30,7 +30,7 @@ from commonwealth.index.query import Query
 
 NOW = "2026-11-30T12:00:00Z"
 SHARED = Path(os.environ.get("COMMONWEALTH_SHARED", Path(__file__).resolve().parents[3] / "shared"))
-BRAIN = [sys.executable, "-m", "commonwealth"]
+BRAIN = [str(Path(sys.executable).with_name("brain"))]
 ROUNDS = 11
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -359,3 +360,20 @@ def test_what_may_not_be_read_is_a_sentence(acme: Path, code: Path) -> None:
                 session(code)
         finally:
             path.chmod(0o700)
+
+
+def test_a_brain_can_be_named_as_its_team_does_where_a_rule_leads_to_it(tmp_path: Path, code: Path) -> None:
+    root = make(tmp_path / "a clone", cwd=code, name="acme")
+    assert brains.resolve("acme", os.sep).root == root
+    with pytest.raises(Refused, match="acne") as raised:
+        brains.resolve("acne", os.sep)
+    assert "acme" in str(raised.value.hint)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_in_the_place_of_a_config_holds_nothing_up(acme: Path) -> None:
+    path = acme / config.CONFIG_PATH
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(Damaged, match=re.escape(str(path))):
+        brains.open_brain(acme)

@@ -13,7 +13,7 @@ from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from tests.curate import tokens
 
-from .conftest import note_text, recorded, write
+from .conftest import Teammate, note_text, recorded, write
 from .test_contents import Files
 
 PlainGit = Callable[..., str]
@@ -95,3 +95,48 @@ def test_renaming_the_brain_renames_it_in_the_router(brain: Brain, git: PlainGit
     syncing.sync(brain)
     assert (brain.root / "COMMONWEALTH.md").read_text(encoding="utf-8").startswith("# umbrella\n")
     assert git(brain.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_secret_is_found_in_wide_text(brain: Brain, coding: str) -> None:
+    secret = tokens.make("ghp_{36:b62}", random.Random(5))
+    scan = content_of(brain).scan
+    text = f"// \N{SNOWMAN} the token\r\nvar token = {secret};\r\n"
+    assert scan("src/a.cs", text.encode(coding))
+    assert scan("src/a.cs", b"\x01" + text.encode(coding))
+    assert not scan("src/a.cs", "a plain text\r\n".encode(coding))
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16"])
+def test_a_secret_in_a_raw_commit_of_any_file_is_not_published(
+    team: tuple[Teammate, Teammate], remote: Path, git: PlainGit, coding: str
+) -> None:
+    alice, _ = team
+    secret = tokens.make("ghp_{36:b62}", random.Random(6))
+    write(alice.act(), {"src/a.cs": f"token = {secret}\r\n".encode(coding)})
+    git(alice.root, "add", "-A")
+    git(alice.root, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "raw")
+    before = git(remote, "rev-parse", "main")
+    receipt = syncing.sync(alice.act())
+    assert receipt.state == "refused"
+    assert "src/a.cs" in (receipt.reason or "")
+    assert secret not in str(receipt)
+    assert git(remote, "rev-parse", "main") == before
+
+
+def test_a_note_with_a_secret_in_its_name_is_left_out_of_the_tables_and_the_receipt_says_so(
+    brain: Brain, git: PlainGit
+) -> None:
+    secret = tokens.make("ghp_{36:b62}", random.Random(7))
+    write(brain, {f"memory/{secret}.md": note_text("Named"), "memory/fine.md": note_text("Fine")})
+    write(brain, {"memory/title.md": note_text(secret), f"memory/{secret}/in.md": note_text("Below")})
+    git(brain.root, "add", "-A")
+    git(brain.root, "commit", "-qm", "raw")
+    receipt = syncing.sync(brain)
+    assert secret not in str(receipt)
+    assert sum("secret" in warning for warning in receipt.warnings) >= 2
+    shown = git(brain.root, "show", "HEAD:memory/INDEX.md", "HEAD:COMMONWEALTH.md")
+    assert secret not in shown
+    assert "fine.md" in shown
+    assert git(brain.root, "show", "-s", "--format=%s") == "Refresh derived files\n"
+    assert secret not in git(brain.root, "show", "--format=", "HEAD", "--", "*INDEX.md", "COMMONWEALTH.md")

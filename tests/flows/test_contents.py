@@ -25,10 +25,14 @@ class Files:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = dict(files)
         self.reads: list[str] = []
+        self.warnings: list[str] = []
 
     def read(self, path: str) -> bytes | None:
         self.reads.append(path)
         return self.files.get(path)
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
 
     def list(self, folder: str) -> dict[str, bool]:
         inside = [path[len(folder) + 1 :] for path in self.files if path.startswith(f"{folder}/")]

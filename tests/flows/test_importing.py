@@ -217,6 +217,9 @@ def test_a_secret_is_left_out_and_its_value_named_nowhere(brain: Brain, source: 
     put(source, "bad.md", f"# Deploy\n\nUse {token} for it.\n")
     put(source, f"{token}.md", "# Named badly\n")
     put(source, "matter.md", f"---\ntags: [{token}]\n---\nx\n")
+    put(source, f"{token}.png", "no text")
+    put(source, f".{token}/x.md", "hidden")
+    (source / f"link-{token}").symlink_to(source)
     report = brain.take(source)
     reasons = {item.path: item.reason for item in report.skipped}
     assert reasons["bad.md"] == "secret: github-token in the file, line 3"

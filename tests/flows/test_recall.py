@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.errors import BadNote, Damaged, Refused
+from commonwealth.errors import BadNote, Refused
 from commonwealth.flows import brains, indexing, recall, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.index.query import Query
@@ -112,20 +112,21 @@ def test_a_deleted_file_is_gone(brain: Brain, sweep: bool) -> None:
         recall.read(brain, note_id)
 
 
-def test_a_folder_that_cannot_be_read_is_an_error_and_the_index_is_kept(brain: Brain) -> None:
+def test_notes_are_found_again_once_nothing_stands_in_the_place_of_their_folder(brain: Brain) -> None:
     recorded(brain, "Still known")
     settle(brain)
     (brain.root / "memory").rename(brain.root / "elsewhere")
     (brain.root / "memory").symlink_to("elsewhere")
-    with pytest.raises(Damaged, match="memory"):
-        found(brain, "known")
+    assert found(brain, "known") == []
+    assert [problem.path for problem in recall.problems(brain)] == ["memory"]
     (brain.root / "memory").unlink()
     (brain.root / "memory").write_text("a file", encoding="utf-8")
-    with pytest.raises(Damaged, match="memory"):
-        found(brain, "known", sweep=False)
+    assert found(brain, "known", sweep=False) == []
+    assert [problem.path for problem in recall.problems(brain)] == ["memory"]
     (brain.root / "memory").unlink()
     (brain.root / "elsewhere").rename(brain.root / "memory")
     assert found(brain, "known", sweep=False) == ["Still known"]
+    assert recall.problems(brain) == ()
 
 
 def test_a_brain_that_is_away_for_a_moment_keeps_its_index(brain: Brain, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from commonwealth.errors import Usage
+from commonwealth.errors import Refused, Usage
 from commonwealth.flows import brains, recall
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
@@ -374,3 +374,9 @@ def test_a_note_is_committed_alone_and_the_work_tree_is_clean(brain: Brain, git:
     assert changed == [f"memory/2026-07/{note_id}.md"]
     assert set(git(brain.root, "status", "--porcelain").splitlines()) == {"?? stray.txt", "?? memory/.env"}
     assert git(brain.root, "log", "-1", "--format=%an <%ae>").strip() == "Alice <alice@example.com>"
+
+
+def test_a_character_that_no_file_may_hold_is_named_with_what_to_do(brain: Brain) -> None:
+    with pytest.raises(Refused, match="NUL") as raised:
+        record(brain, "Retries are safe", body="a\0b")
+    assert raised.value.hint == "Take that character out."

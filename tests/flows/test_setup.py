@@ -413,3 +413,58 @@ def test_finding_the_brain_of_a_session_loads_nothing_slow(tmp_path: Path, code:
     init(tmp_path / "brain", cwd=code)
     process = spawn(LOADED, str(code))
     assert process.communicate()[0].strip() == "[]"
+
+
+# Secrets and places that cannot take anything
+
+TOKEN = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hJ5"
+
+
+def refused(call: Callable[[], object]) -> Refused:
+    with pytest.raises(Refused, match=r"^secret: ") as raised:
+        call()
+    assert TOKEN not in f"{raised.value.message} {raised.value.hint}"
+    return raised.value
+
+
+def test_a_secret_in_what_a_person_says_is_refused_before_anything_is_written(tmp_path: Path, published: Path) -> None:
+    brain = init(tmp_path / "brain", name="acme").brain.root
+    held = config.registry_path().exists()
+    calls: dict[str, Callable[[], object]] = {
+        "name": lambda: init(tmp_path / "a", name=f"x {TOKEN}"),
+        "folder": lambda: init(tmp_path / TOKEN),
+        "folder above": lambda: init(tmp_path / TOKEN / "brain", name="acme"),
+        "join": lambda: setup.join(str(published), tmp_path / f"b-{TOKEN}", cwd=os.sep),
+        "join's address": lambda: setup.join(f"https://git.invalid/acme/{TOKEN}", None, cwd=os.sep),
+        "match": lambda: setup.add_rule(f"github.com/acme/{TOKEN}", str(brain)),
+        "brain": lambda: setup.add_rule("github.com/acme/x", TOKEN, remote="https://git.invalid/acme/brain"),
+        "remote": lambda: setup.add_rule("github.com/acme/x", "x", remote=f"https://git.invalid/acme/{TOKEN}"),
+    }
+    for call in calls.values():
+        refused(call)
+    assert sorted(path.name for path in tmp_path.iterdir() if TOKEN in path.name or len(path.name) == 1) == []
+    assert config.registry_path().exists() == held
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_rules_on_a_full_disk_are_refused_with_a_sentence(tmp_path: Path) -> None:
+    brain = init(tmp_path / "brain", name="acme").brain.root
+    lock = config.home() / "registry.lock"
+    lock.parent.mkdir(exist_ok=True)
+    lock.unlink(missing_ok=True)
+    lock.symlink_to("/dev/full")
+    with pytest.raises(Refused, match=str(config.home())):
+        setup.add_rule("github.com/acme/x", str(brain))
+
+
+def test_a_rule_may_name_a_brain_as_its_team_does(tmp_path: Path) -> None:
+    brain = init(tmp_path / "clone of acme", name="Acme").brain.root
+    setup.add_rule("github.com/acme/x", str(brain))
+    assert setup.add_rule("github.com/acme/y", "acme")[0].brain == str(brain)
+    with pytest.raises(Refused, match="acme2") as raised:
+        setup.add_rule("github.com/acme/z", "acme2")
+    assert "Acme" in str(raised.value.hint)
+    other = init(tmp_path / "other", name="acme").brain.root
+    setup.add_rule("github.com/other/x", str(other))
+    with pytest.raises(Refused, match="Several brains"):
+        setup.add_rule("github.com/acme/z", "acme")

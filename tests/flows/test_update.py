@@ -250,3 +250,13 @@ def test_a_note_that_goes_away_meanwhile_is_refused_with_a_sentence(
         change(brain, note_id, {"summary": "x"})
     with pytest.raises(Refused, match="is gone"):
         recall.read(brain, note_id)
+
+
+@pytest.mark.parametrize("status", ["superseded", "retracted"])
+def test_closing_a_note_is_said_to_be_done_by_hand(brain: Brain, status: str) -> None:
+    note_id = recorded(brain)
+    with pytest.raises(Usage, match=f"by hand: set `status: {status}`"):
+        update.update(brain, note_id, {"status": status}, session=Session(), now=NOW)
+    with pytest.raises(Usage) as raised:
+        update.update(brain, note_id, {"status": "x"}, session=Session(), now=NOW)
+    assert status not in raised.value.message

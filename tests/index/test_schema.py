@@ -331,3 +331,25 @@ def test_indexing_and_searching_change_no_byte_of_a_note(tmp_path: Path) -> None
     with closing(connect(tmp_path)) as conn:
         assert search(conn, Query("text"))[0][0].note == made
     assert connected(tmp_path).parent == tmp_path
+
+
+@pytest.mark.parametrize("name", ["current", "{db}", "{db}-wal", "{db}-shm"])
+def test_a_pipe_in_the_place_of_a_file_of_the_index_is_unusable_and_hangs_nobody(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "index"
+    path = build(folder, [file(note("a", "Apple"))], {})
+    place = folder / name.format(db=path.name)
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    script = (
+        "import pathlib, sys\nfrom commonwealth.index import schema\n"
+        "for mode in (True, False):\n"
+        "    try: schema.connect(pathlib.Path(sys.argv[1]), read_only=mode)\n"
+        "    except schema.Unusable: print('unusable')\n"
+    )
+    command = [sys.executable, "-c", script, str(folder)]
+    env = {**os.environ, "PYTHONPATH": SOURCE}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "unusable\nunusable\n"
+    build(folder, [file(note("b", "Berry"))], {})
+    with closing(connect(folder)) as conn:
+        assert ids(conn, "berry") == ["b"]

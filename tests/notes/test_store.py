@@ -13,6 +13,7 @@ from commonwealth import atomic
 from commonwealth.config import DEFAULT_FOLDERS
 from commonwealth.errors import BadNote, Damaged, Refused
 from commonwealth.notes import codec, naming, store
+from commonwealth.notes.listing import list_folder
 
 from .examples import NOTE, TEXT, TITLES
 
@@ -123,13 +124,25 @@ def test_a_kind_inside_another_kinds_folder_is_walked_once(tmp_path: Path) -> No
 def test_what_cannot_be_listed_is_damage_and_never_empty(tmp_path: Path) -> None:
     with pytest.raises(Damaged):
         list(store.walk(tmp_path / "nowhere", DEFAULT_FOLDERS))
-    brain = build(tmp_path / "brain", {"memory": "a file where a folder should be"})
-    with pytest.raises(Damaged, match="memory"):
-        list(store.walk(brain, DEFAULT_FOLDERS))
-    os.unlink(brain / "memory")
-    os.symlink(tmp_path, brain / "memory")
-    with pytest.raises(Damaged, match="symbolic link"):
-        list(store.walk(brain, DEFAULT_FOLDERS))
+
+
+def test_what_stands_in_a_folders_place_costs_no_other_folder(tmp_path: Path) -> None:
+    brain = build(tmp_path / "brain", {"memory": "a file where a folder should be", "decisions/x.md": "x"})
+    for cause in ("a file", "a symbolic link"):
+        assert [path for path, _, _ in store.walk(brain, DEFAULT_FOLDERS)] == ["decisions/x.md"]
+        (found,) = list_folder(brain, "memory", DEFAULT_FOLDERS).obstacles
+        assert found.path == "memory"
+        assert cause in found.cause
+        os.unlink(brain / "memory")
+        os.symlink(tmp_path, brain / "memory")
+
+
+def test_a_linked_folder_of_a_month_is_named(tmp_path: Path) -> None:
+    brain = build(tmp_path / "brain", {"memory/x.md": "x", "memory/2026-06": "x", "memory/notes.txt": "x"})
+    os.symlink(tmp_path, brain / "memory" / "2026-07")
+    found = list_folder(brain, "memory", DEFAULT_FOLDERS)
+    assert [path for path, _, _ in found.files] == ["memory/x.md"]
+    assert sorted(odd.path for odd in found.obstacles) == ["memory/2026-06", "memory/2026-07"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

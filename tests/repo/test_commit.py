@@ -253,3 +253,70 @@ def test_a_killed_write_never_makes_a_later_commit_by_hand_drop_a_note(brain: Pa
         assert plain(brain, "ls-tree", "-r", "--name-only", "HEAD", "memory/2026-07/late.md")
     remember(brain, "after", "text: after\n")
     assert plain(brain, "ls-tree", "-r", "--name-only", "HEAD", "memory/2026-07/after.md")
+
+
+@pytest.mark.parametrize("writer", [Writer("SECRET"), Writer("Al", "SECRET@example.com")])
+def test_a_secret_in_the_name_or_address_of_the_author_is_refused(brain: Path, writer: Writer) -> None:
+    before = head(brain)
+    with pytest.raises(Refused, match="secret: author") as caught:
+        commit(Git(brain), [Change(FIRST, b"title: x\n", ANY)], "Write", writer, now=NOW, content=CONTENT)
+    assert "SECRET" not in f"{caught.value} {caught.value.hint}"
+    assert head(brain) == before
+    assert status(brain) == ""
+
+
+def overtake(brain: Path, monkeypatch: pytest.MonkeyPatch, *args: str) -> None:
+    """Let a person commit by hand while a write of ours is between git's index and the branch."""
+
+    def meanwhile(name: str) -> None:
+        if name == "commit-indexed":
+            plain(brain, *args)
+
+    monkeypatch.setattr("commonwealth.repo.commit.fault", meanwhile)
+
+
+def test_a_write_that_loses_the_branch_leaves_the_index_at_the_branch(
+    brain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(brain, "README.md", "by hand\n")
+    overtake(brain, monkeypatch, "commit", "-qm", "by hand", "--only", "README.md")
+    with pytest.raises(Busy):
+        write(brain, Change(FIRST, b"title: ours\n", ANY))
+    monkeypatch.undo()
+    assert status(brain) == ""
+
+
+def test_a_commit_by_hand_that_took_our_note_along_holds_it(brain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    overtake(brain, monkeypatch, "commit", "-qm", "by hand")
+    made = write(brain, Change("memory/2026-07/new.md", b"title: new\n", None))
+    monkeypatch.undo()
+    assert made == head(brain)
+    assert plain(brain, "show", f"{made}:memory/2026-07/new.md") == "title: new\n"
+    assert status(brain) == ""
+
+
+def test_a_lock_of_git_on_the_branch_is_named(brain: Path) -> None:
+    for name in ("HEAD.lock", "refs/heads/main.lock"):
+        lock = brain / ".git" / name
+        lock.write_bytes(b"")
+        with pytest.raises(Busy, match=name):
+            write(brain, Change(FIRST, b"title: x\n", ANY))
+        assert status(brain) == ""
+        os.utime(lock, (0, 0))
+        write(brain, Change(FIRST, f"title: {name}\n".encode(), ANY))
+        assert not lock.exists()
+
+
+def test_a_name_that_git_does_not_take_is_told_with_the_next_step(brain: Path) -> None:
+    with pytest.raises(Refused, match="author") as caught:
+        commit(Git(brain), [Change(FIRST, b"title: x\n", ANY)], "W", Writer("."), now=NOW, content=CONTENT)
+    assert "user.name" in (caught.value.hint or "")
+    assert status(brain) == ""
+
+
+def test_a_signature_that_fails_is_told_with_the_next_step(brain: Path) -> None:
+    plain(brain, "config", "commit.gpgSign", "true")
+    plain(brain, "config", "gpg.program", "false")
+    with pytest.raises(Refused, match="sign") as caught:
+        write(brain, Change(FIRST, b"title: x\n", ANY))
+    assert "commit.gpgSign" in (caught.value.hint or "")

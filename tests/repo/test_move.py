@@ -195,3 +195,19 @@ def test_a_journal_that_makes_no_sense_is_dropped(brain: Path, text: str) -> Non
     recover(Git(brain), CONTENT)
     assert not journal.exists()
     assert status(brain) == ""
+
+
+@pytest.mark.parametrize("links", ["true", "false"])
+def test_a_link_from_elsewhere_is_a_text_file_and_stays_unstaged(brain: Path, tmp_path: Path, links: str) -> None:
+    plain(brain, "config", "core.symlinks", links)
+    other = tmp_path / "elsewhere"
+    plain(tmp_path, "clone", "-q", str(brain), str(other))
+    (other / "memory/link.md").symlink_to("/etc/passwd")
+    plain(other, "add", "-A")
+    plain(other, "commit", "-qm", "link")
+    new = head(other)
+    plain(brain, "fetch", "-q", str(other), new)
+    go(brain, new)
+    assert not (brain / "memory/link.md").is_symlink()
+    assert plain(brain, "diff", "--cached", "--name-only") == ""
+    assert plain(brain, "ls-files", "-s", "memory/link.md").startswith("120000")

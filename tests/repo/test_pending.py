@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.pending import Settled, commit_pending, pending
 
 from .brains import first_brain, head, plain, put, status
-from .linenotes import CONTENT, NOW, Writer, remember
+from .linenotes import CONTENT, NOW, Writer, remember, run_sync
 
 FIRST = "memory/2026-07/first.md"
 
@@ -164,3 +165,73 @@ def test_a_file_taken_out_of_the_index_alone_is_not_a_deletion(brain: Path) -> N
     assert settle(brain).committed == ()
     assert head(brain) == before
     assert (brain / FIRST).exists()
+
+
+def test_a_note_that_the_persons_own_excludes_hide_is_committed(brain: Path, tmp_path: Path) -> None:
+    (tmp_path / "ignore").write_text("*.md\n*.swp\n")
+    plain(brain, "config", "core.excludesFile", str(tmp_path / "ignore"))
+    put(brain, "memory/2026-07/hidden.md", "title: hidden\n")
+    put(brain, "memory/2026-07/x.swp", "x")
+    settled = settle(brain)
+    assert settled.committed == ("memory/2026-07/hidden.md",)
+    assert settled.warnings == ()
+    assert settle(brain).committed == ()
+
+
+@pytest.mark.parametrize("place", [".gitignore", "memory/.gitignore", ".git/info/exclude"])
+def test_a_note_that_the_brain_ignores_is_named(brain: Path, place: str) -> None:
+    put(brain, place, "draft-*\n")
+    put(brain, "memory/2026-07/draft-a.md", "title: a\n")
+    found = pending(Git(brain), CONTENT)
+    assert found.held == (("memory/2026-07/draft-a.md", f"git ignores it by {place}, line 1 (draft-*)"),)
+    settled = settle(brain)
+    assert settled.committed == ()
+    assert any("draft-a.md is not committed: git ignores it" in warning for warning in settled.warnings)
+
+
+@pytest.mark.parametrize("what", ["link", "dangling", "fifo", "folder"])
+def test_something_else_in_the_place_of_a_derived_file_stops_nothing(brain: Path, what: str) -> None:
+    run_sync(brain)
+    place = brain / "memory/2026-07/INDEX.md"
+    place.unlink()
+    if what in ("link", "dangling"):
+        place.symlink_to("first.md" if what == "link" else "nowhere")
+    elif what == "fifo":
+        os.mkfifo(place)
+    else:
+        put(brain, "memory/2026-07/INDEX.md/note.md", "title: below\n")
+    put(brain, "memory/2026-07/new.md", "title: new\n")
+    for _ in range(2):
+        outcome = run_sync(brain)
+        assert any("memory/2026-07/INDEX.md" in warning for warning in outcome.warnings)
+    assert "memory/2026-07/new.md" in plain(brain, "ls-tree", "-r", "--name-only", "HEAD").split()
+    remember(brain, "later", "title: later\n")
+    run_sync(brain)
+    assert "- later.md" in plain(brain, "show", "HEAD:memory/2026-07/INDEX.md")
+
+
+def test_strays_at_the_root_are_named_and_nothing_below_other_folders(brain: Path, tmp_path: Path) -> None:
+    put(brain, ".env", "TOKEN=1\n")
+    put(brain, "src/deep.py", "x\n")
+    put(brain, "ignored.log", "x\n")
+    put(brain, ".git/info/exclude", "*.log\n")
+    put(brain, "README.md", "edited\n")
+    plain(tmp_path, "init", "-q", str(brain / "nested"))
+    put(brain, "nested/a", "a\n")
+    assert pending(Git(brain), CONTENT).strays == (".env", "nested/")
+
+
+@pytest.mark.parametrize("what", ["file", "link"])
+def test_a_file_in_the_place_of_a_folder_of_notes_is_named(brain: Path, tmp_path: Path, what: str) -> None:
+    put(brain, "decisions/2026-07/kept.md", "title: kept\n")
+    settle(brain)
+    (brain / "decisions").rename(tmp_path / "away")
+    if what == "file":
+        put(brain, "decisions", "a file\n")
+    else:
+        (brain / "decisions").symlink_to(tmp_path)
+    put(brain, "memory/2026-07/new.md", "title: new\n")
+    settled = settle(brain)
+    assert settled.committed == ("memory/2026-07/new.md",)
+    assert "decisions/2026-07/kept.md" in plain(brain, "ls-files")
+    assert [warning for warning in settled.warnings if warning.startswith("decisions ")]

@@ -194,7 +194,7 @@ def test_a_rewritten_remote_gets_nothing_and_ours_is_kept(tmp_path: Path) -> Non
         outcome = run_sync(clone)
         assert outcome.state == "refused"
         assert isinstance(outcome.trouble, Refused)
-        assert "adopt-remote" in (outcome.trouble.hint or "")
+        assert "brain join" in (outcome.trouble.hint or "")
     assert plain(remote, "rev-parse", "main").strip() == new
     assert (clone / "memory/2026-07/b.md").exists()
     refs = plain(clone, "for-each-ref", "--format=%(refname)", "refs/commonwealth/rescue").split()
@@ -280,7 +280,7 @@ def test_two_syncs_of_one_clone_do_not_run_at_once(tmp_path: Path) -> None:
     _, (clone,) = team(tmp_path, 1)
     lock = FileLock(str(clone / ".git" / FOLDER / "sync.lock"), "sync")
     assert lock.try_acquire()
-    with pytest.raises(Busy):
+    with pytest.raises(Busy, match="Another sync of this brain is under way"):
         run_sync(clone, timeout=0.1)
     lock.release()
     run_sync(clone)
@@ -371,3 +371,41 @@ def test_a_write_that_is_overtaken_between_files_and_branch_is_taken_back(
     assert status(here) == ""
     settle(clones)
     assert "memory/2026-07/theirs.md" in assert_equal(clones)
+
+
+@pytest.mark.parametrize("what", ["file", "link"])
+def test_a_file_that_arrives_in_the_place_of_a_folder_is_named_and_the_rest_goes_on(tmp_path: Path, what: str) -> None:
+    _, (here, there) = team(tmp_path, 2)
+    put(here, "decisions/2026-07/ours.md", "title: ours\n")
+    run_sync(here)
+    run_sync(there)
+    plain(there, "rm", "-rq", "decisions")
+    if what == "file":
+        put(there, "decisions", "a file\n")
+    else:
+        (there / "decisions").symlink_to("memory")
+    plain(there, "add", "-A")
+    plain(there, "commit", "-qm", "raw")
+    plain(there, "push", "-q", "origin", "main")
+    remember(here, "a", "text: a\n")
+    for _ in range(2):
+        outcome = run_sync(here)
+        assert outcome.state in ("published", "unchanged"), outcome
+        assert [warning for warning in outcome.warnings if warning.startswith("decisions ")], outcome
+    remember(here, "b", "text: b\n")
+    assert run_sync(here).state == "published"
+    plain(here, "rm", "-qf", "decisions")
+    plain(here, "commit", "-qm", "mended")
+    outcome = run_sync(here)
+    assert (outcome.state, outcome.warnings) == ("published", ())
+
+
+def test_a_password_in_the_remotes_url_is_refused_with_the_next_step(tmp_path: Path) -> None:
+    _, (clone,) = team(tmp_path, 1)
+    plain(clone, "remote", "set-url", "origin", "https://me:hunter2@git.invalid/brain.git")
+    outcome = run_sync(clone)
+    assert outcome.state == "refused"
+    assert outcome.trouble is not None
+    assert outcome.trouble.hint
+    assert "set-url" in outcome.trouble.hint
+    assert "hunter2" not in str(outcome)

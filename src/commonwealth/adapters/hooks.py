@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commonwealth import config, timeline
-from commonwealth.adapters import detach, worker
+from commonwealth.adapters import detach, hook_input, worker
 from commonwealth.errors import BrainError, Damaged, Refused
 from commonwealth.flows import brains
 from commonwealth.hosts import claude, codex, hook
@@ -31,7 +31,12 @@ SYNC_LIMIT = 5.0
 WALL = 6.0
 """Seconds after which a session starts without us."""
 
-_STDIN_LIMIT = 16 << 20
+_PATIENCE = 2.0
+"""Seconds that a host has to say why a session starts."""
+
+_SHORT_PATIENCE = 0.5
+"""The same for the other events: Codex gives the end of a session 1 s in all, Claude Code 1.5 s."""
+
 _LOG_LIMIT = 1 << 20
 _QUIET = 60
 """Seconds between the rounds of turns that follow each other quickly."""
@@ -53,13 +58,14 @@ class Entry:
 
 def main(arguments: list[str]) -> int:
     """`brain hook EVENT --host HOST`. Always 0: a session goes on whatever happens here."""
-    host = HOSTS.get(_host(arguments))
-    event = next((word for word in arguments if not word.startswith("-")), "")
+    event, name = _asked(arguments)
+    host = HOSTS.get(name)
     handler = _HANDLERS.get(event)
     if os.environ.get("COMMONWEALTH_DISABLE") == "1" or host is None or handler is None:
         return 0
     started = time.monotonic()
-    call = hook.parse(host, event, _stdin(), os.environ)
+    said = hook_input.read_call(_PATIENCE if event in host.context_events else _SHORT_PATIENCE)
+    call = hook.parse(host, event, said.data, os.environ, whole=said.whole)
     if call is None:
         _log(Entry(event, host.name, outcome="ignored", reason="no JSON object on stdin"), started)
     elif not call.again:
@@ -67,20 +73,19 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _host(arguments: list[str]) -> str:
-    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
+def _asked(arguments: list[str]) -> tuple[str, str]:
+    """Event and host, in whatever order they come."""
+    words: list[str] = []
+    host, left = "", list(arguments)
+    while left:
+        word = left.pop(0)
         if word == "--host":
-            return following
-        if word.startswith("--host="):
-            return word.removeprefix("--host=")
-    return ""
-
-
-def _stdin() -> bytes:
-    try:
-        return sys.stdin.buffer.read(_STDIN_LIMIT) if sys.stdin else b""
-    except OSError:
-        return b""
+            host = left.pop(0) if left else ""
+        elif word.startswith("--host="):
+            host = word.removeprefix("--host=")
+        elif not word.startswith("-"):
+            words.append(word)
+    return (words[0] if words else ""), host
 
 
 # A session starts
@@ -92,7 +97,8 @@ def _start(host: Host, call: HookCall, started: float) -> None:
     def answer() -> bytes:
         return _logged(lambda: _start_text(host, call, entry), entry, started).encode()
 
-    text = (detach.answer_within(answer, WALL) if detach.FORKS else answer()).decode()
+    left = max(1.0, WALL - (time.monotonic() - started))
+    text = (detach.answer_within(answer, left) if detach.FORKS else answer()).decode()
     if text:
         sys.stdout.write(text + "\n")
 
@@ -235,11 +241,11 @@ def _log(entry: Entry, started: float) -> None:
         "at": timeline.now(),
         "event": entry.event,
         "host": entry.host,
-        "session": one_line(entry.session, 80) if entry.session else None,
+        "session": _session(entry.session),
         "ms": round((time.monotonic() - started) * 1000),
         "outcome": entry.outcome,
         "notes": entry.notes,
-        "reason": entry.reason,
+        "reason": _masked(entry.reason) if entry.reason else None,
     }
     home = config.home()
     path = home / "logs" / "hooks.jsonl"
@@ -253,6 +259,24 @@ def _log(entry: Entry, started: float) -> None:
             file.write(json.dumps(line).encode() + b"\n")
     except OSError:  # a full disk or a folder that cannot be written
         pass
+
+
+def _session(name: str | None) -> str | None:
+    """A session as the log names it: hosts use UUIDs, and of anything else no letter is kept."""
+    if name is None or (len(name) <= 36 and not set(name) - set("0123456789abcdef-")):
+        return name
+    import hashlib  # noqa: PLC0415  # no host that we know comes here
+
+    return "#" + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _masked(reason: str) -> str:
+    """`reason` without a secret that a path in it may hold."""
+    if "/" not in reason and "\\" not in reason:
+        return reason
+    from commonwealth.curate import secrets  # noqa: PLC0415  # for the few reasons that are an error's message
+
+    return secrets.mask(reason)
 
 
 _HANDLERS: dict[str, Callable[[Host, HookCall, float], None]] = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonwealth.adapters.terminal import Screen
-from commonwealth.model import Note, Receipt
+from commonwealth.model import Hit, Note, Receipt
 from commonwealth.safetext import one_line
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ _FACTS = (
     "repository", "components", "tags", "author", "deciders", "number",
 )  # fmt: skip
 _NAMES = 18
+_DISPUTED = "disputed"
+SETTLE = "edit the one to keep, delete the other's file, then `brain sync`"
 _MISSING = "(no such note)"
 _ORIGIN = (
     "human",
@@ -84,27 +86,34 @@ def results(screen: Screen, found: SearchResult) -> None:
     notes = [hit.note for hit in found.hits]
     if screen.is_terminal:
         for hit in found.hits:
-            _hit(screen, hit.note, hit.snippet)
+            _hit(screen, hit)
     else:
         screen.table(
             [],
             [
-                (hit.note.id, hit.note.type, hit.note.status, hit.note.title, hit.note.summary or hit.snippet)
+                (hit.note.id, hit.note.type, _standing(hit), hit.note.title, hit.note.summary or hit.snippet)
                 for hit in found.hits
             ],
         )
     for warning in found.warnings:
         screen.remark(warning, "warning")
+    if any(_DISPUTED in _standing(hit) for hit in found.hits):
+        screen.remark(f"What is disputed has rivals: {SETTLE}.", "hint")
     if not notes:
         screen.remark("Nothing was found. Fewer or other words, or --include-superseded, may help.", "hint")
     elif found.total > len(notes):
         screen.remark(f"{len(notes)} of {found.total} are listed; `--limit` shows more.")
 
 
-def _hit(screen: Screen, note: Note, snippet: str) -> None:
-    labels = " · ".join(filter(None, (note.type, note.status, note.confidence, note.repository)))
+def _standing(hit: Hit) -> str:
+    return f"{hit.note.status} ({_DISPUTED})" if _DISPUTED in hit.why or hit.note.conflict_of else hit.note.status
+
+
+def _hit(screen: Screen, hit: Hit) -> None:
+    note = hit.note
+    labels = " · ".join(filter(None, (note.type, _standing(hit), note.confidence, note.repository)))
     screen.styled((note.title, "bold"))
-    text = note.summary or snippet
+    text = note.summary or hit.snippet
     if text:
         screen.styled(("  " + one_line(text, 2 * screen.columns), ""))
     screen.styled(("  " + note.id, "cyan"), ("  " + labels, "dim"))
@@ -209,7 +218,7 @@ def routing(screen: Screen, found: RuleCheck) -> None:
 def status(screen: Screen, found: Status) -> None:
     """What waits, where; lists only for what there is."""
     counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
-    unsettled = [f"{name}: edit the one to keep, delete the other, then `brain sync`" for name in found.conflicts]
+    unsettled = [f"{name}: {SETTLE}" for name in found.conflicts]
     _pairs(
         screen,
         {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,10 +13,14 @@ from commonwealth.config import BrainConfig
 from commonwealth.errors import Damaged, Refused
 from commonwealth.repo.project import Project, normalise_remote, repository_of
 from commonwealth.routing import Registry, Rule, is_folder
+from commonwealth.safetext import one_line
 
 _MARKER = os.path.join(".git", "commonwealth")
 """A clone that `init` or `join` made holds this folder: a brain that a person chose, not one that came with a
 repository."""
+
+
+_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +115,11 @@ def review_mode(brain: Brain) -> str:
 
 def brain_folder(name: str) -> Path:
     """Where a brain named `name` lies: a path as it is, a bare name below `COMMONWEALTH_HOME/brains`."""
-    if os.sep in name or "/" in name or name.startswith(("~", ".")):
-        return Path(os.path.expanduser(name))
-    return config.home() / "brains" / name
+    return Path(os.path.expanduser(name)) if _is_path(name) else config.home() / "brains" / name
+
+
+def _is_path(name: str) -> bool:
+    return os.sep in name or "/" in name or name.startswith(("~", "."))
 
 
 def _named(name: str, cwd: str, *, beside: bool) -> Path:
@@ -120,8 +127,44 @@ def _named(name: str, cwd: str, *, beside: bool) -> Path:
     name; where `beside`, a folder of that name in `cwd` if they have no such brain."""
     folder = Path(cwd, brain_folder(name))
     local = Path(cwd, name)
-    other = beside and not os.path.exists(folder / config.CONFIG_PATH) and os.path.exists(local / config.CONFIG_PATH)
-    return local if other else folder
+    if os.path.lexists(folder / config.CONFIG_PATH):
+        return folder
+    if beside and os.path.exists(local / config.CONFIG_PATH):
+        return local
+    return Path(cwd, find(name))
+
+
+def find(name: str) -> Path:
+    """The folder of the brain that a person named: as `brain_folder`, else of one that bears the name in its config.
+
+    The brains are those that the rules name and our own. Raises Refused where several bear it, or where none does
+    and there are others.
+    """
+    folder = brain_folder(name)
+    if os.path.lexists(folder / config.CONFIG_PATH) or _is_path(name):
+        return folder
+    known = dict(_known_brains())
+    found = [place for place, title in known.items() if title.casefold() == name.casefold()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        places = ", ".join(map(str, sorted(found)))
+        raise Refused(f"Several brains are named {one_line(name, 60)}.", hint=f"Say which by its path: {places}.")
+    if known:
+        others = ", ".join(sorted({one_line(title, 60) for title in known.values()})[:_SHOWN])
+        raise Refused(f"There is no brain {one_line(name, 60)} at {folder}.", hint=f"There are: {others}.")
+    return folder
+
+
+def _known_brains() -> Iterator[tuple[Path, str]]:
+    """The brains that the rules name and those in our own folder, with the names that their teams gave them."""
+    named = [brain_folder(rule.brain) for rule in config.load_registry().rules if rule.brain]
+    own = config.home() / "brains"
+    with suppress(OSError):
+        named += [own / entry for entry in sorted(os.listdir(own))]
+    for folder in {Path(os.path.realpath(folder)) for folder in named}:
+        with suppress(Damaged, Refused):
+            yield folder, _config_at(folder, None).name
 
 
 def resolve(selector: str | None, cwd: str, project_dir: str | None = None) -> Brain:

@@ -80,6 +80,9 @@ def _conflict(data: bytes) -> int:
 
 def _scan(path: str, data: bytes) -> Sequence[Finding]:
     found = secrets.scan(data.decode("utf-8", "replace"), "text")
+    if not found and b"\0" in data:  # UTF-16 or UTF-32, of either order and wherever in a binary file it begins
+        for coding in ("utf-16-le", "utf-16-be"):
+            found = found or secrets.scan(data.decode(coding, "replace").replace("\0", ""), "text")
     return [*found, *secrets.scan(path, "file name")] if path else found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from commonwealth.curate import secrets
 from commonwealth.errors import BadNote
 from commonwealth.model import Note
 from commonwealth.notes import codec, derived, naming
@@ -13,6 +14,7 @@ from commonwealth.repo.content import Snapshot
 _LATEST = 15
 """So many of the newest decisions and memories stand in the router."""
 
+_SHORTEST_SECRET = 12
 _CLOSED = re.compile(r" \((?:[^()]*; )?(?:superseded|retracted|disputes)")
 
 
@@ -25,6 +27,11 @@ def derive(
     touches, or that is missing, is made anew from its folder's notes. Either way the text is the same.
     """
     return _Derivation(name, folders, paths, snapshot).files()
+
+
+def _hides(text: str) -> bool:
+    """Whether `text` holds a secret, which no file that we make may repeat; a short one holds none."""
+    return len(text) >= _SHORTEST_SECRET and bool(secrets.scan(text, ""))
 
 
 class _Derivation:
@@ -50,7 +57,8 @@ class _Derivation:
             kind = self._kind(path)
             folder = path.rpartition("/")[0]
             while kind is not None and (folder == self.folders[kind] or folder.startswith(self.folders[kind] + "/")):
-                touched.add(folder)
+                if not _hides(folder):
+                    touched.add(folder)
                 folder = folder.rpartition("/")[0]
         return touched
 
@@ -72,7 +80,11 @@ class _Derivation:
             for name, is_folder in sorted(self.snapshot.list(folder).items()):
                 path = f"{folder}/{name}"
                 if is_folder:
-                    if path not in self.roots and not name.startswith("."):
+                    if path in self.roots or name.startswith("."):
+                        continue
+                    if _hides(name):
+                        self.snapshot.warn(f"A folder in {folder} has a secret in its name: no table lists it.")
+                    else:
                         below.append(path)
                 elif naming.kind_of(path, self.folders) is not None:
                     notes.append(path)
@@ -109,8 +121,15 @@ class _Derivation:
         """File name and index line of every note that can be read."""
         for path in paths:
             note, name = self._note(path), path.rpartition("/")[2]
-            if note is not None:
-                yield name, derived.index_line(note, name)
+            if note is None:
+                continue
+            line = derived.index_line(note, name)
+            if not _hides(f"{name}\n{line}"):
+                yield name, line
+                continue
+            place = path.rpartition("/")[0] if _hides(name) else path
+            what = "A note in" if _hides(name) else "The note"
+            self.snapshot.warn(f"{what} {place} has a secret in its name, title or summary: no table lists it.")
 
     def _note(self, path: str) -> Note | None:
         data = self.snapshot.read(path)

@@ -18,6 +18,7 @@ from commonwealth.errors import Damaged
 from commonwealth.flows.brains import Brain
 from commonwealth.index import schema
 from commonwealth.index.schema import Unusable
+from commonwealth.notes.obstacle import in_the_way
 from commonwealth.repo import head
 from commonwealth.repo.common import read_text
 from commonwealth.repo.git import Git
@@ -73,6 +74,8 @@ def known_times(state: Mapping[str, str]) -> dict[str, int]:
 def time_of(brain: Brain, folder: str) -> int:
     """The modification time of a folder in ns; 0 where it is too young to be trusted, ABSENT where it is not there.
 
+    What stands in its place counts like the folder.
+
     Raises Damaged for a folder that cannot be looked at.
     """
     place = os.path.join(brain.root, folder)
@@ -81,10 +84,19 @@ def time_of(brain: Brain, folder: str) -> int:
     except FileNotFoundError:
         return ABSENT
     except OSError as error:
+        if _is_obstructed(brain, folder):
+            return ABSENT
         raise Damaged(
             f"{place} cannot be read ({error.strerror}).", hint="Mend its permissions; the index was kept as it is."
         ) from None
     return stamp if trusted(stamp) else 0
+
+
+def _is_obstructed(brain: Brain, folder: str) -> bool:
+    try:
+        return in_the_way(brain.root, folder) is not None
+    except OSError:
+        return False
 
 
 def trusted(stamp: int) -> bool:

@@ -153,7 +153,8 @@ def plan(path: Path, settings: Settings, *, shelf: Shelf) -> Plan:
     for gathered in gather(path, key=settings.key, is_known=lambda *source: known.kind_of(*source) is not None):
         tally.skipped += gathered.skipped
         _Group(settings, gathered, known, tally).plan()
-    skipped = tuple(sorted(tally.skipped, key=lambda item: item.path))
+    masked = (Skipped(secrets.mask(item.path), secrets.mask(item.reason)) for item in tally.skipped)
+    skipped = tuple(sorted(masked, key=lambda item: item.path))
     changes = tuple(tally.changes)
     return Plan(changes, ImportReport(len(changes), tally.unchanged, skipped, tally.updated, tally.kinds))
 
@@ -205,7 +206,7 @@ class _Group:
 
     def _skip(self, path: str, reason: str) -> None:
         if self._is_wanted(path):
-            self.tally.skipped.append(Skipped(secrets.mask(self.gathered.shown(path)), reason))
+            self.tally.skipped.append(Skipped(self.gathered.shown(path), reason))
 
     def _sources(self) -> list[tuple[Foreign, str]]:
         """The files that can be read and hold no secret, each with the hash of its text."""

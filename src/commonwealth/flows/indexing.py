@@ -28,12 +28,14 @@ from commonwealth.index.values import storable
 from commonwealth.model import Problem
 from commonwealth.notes import naming, store
 from commonwealth.notes.listing import changed_at, list_folder
+from commonwealth.notes.obstacle import Obstacle, in_the_way
 from commonwealth.repo.git import Git
 from commonwealth.repo.lock import FOLDER, FileLock
 
 T = TypeVar("T")
 
 _BUILD_SECONDS = 60
+_ROOM = "Free some space on that disk, or make the folder writable. No note is harmed: the index is made of the files."
 
 
 def ask(brain: Brain, question: Callable[[sqlite3.Connection], T], *, sweep: bool = False) -> T:
@@ -111,7 +113,10 @@ def _ensure(brain: Brain, sweep: bool) -> None:
 def _in_turn(brain: Brain) -> Iterator[None]:
     """One builder at a time: of two side by side, the first to be done would sweep the other's away."""
     lock = FileLock(os.path.join(Git(brain.root).git_dir, FOLDER, "index.lock"), "build the index")
-    lock.acquire(_BUILD_SECONDS)
+    try:
+        lock.acquire(_BUILD_SECONDS)
+    except OSError as error:
+        raise Refused(f"{lock.path} cannot be written ({error.strerror or error}).", hint=_ROOM) from None
     try:
         yield
     finally:
@@ -144,6 +149,7 @@ class _Changes:
         self.brain, self.conn, self.state = brain, conn, state
         self.upserts: dict[str, Entry] = {}
         self.gone: set[str] = set()
+        self.odd: set[str] = set()
         self.known_times = known_times(state)
         self.times: dict[str, int] = {}
         self.now = standing(brain, self.times)
@@ -166,9 +172,17 @@ class _Changes:
                 todo += self._folder(folder, force=changed is None)
         for folder in self.known_times.keys() - self.times.keys():
             self.gone.update(update.files_in(self.conn, folder))
+        self._cleared()
         for path in changed or ():
             if path.rpartition("/")[0] in self.times and path not in self.upserts:
                 self._file(path)
+
+    def _cleared(self) -> None:
+        """What stood in the place of a kind's folder and no longer does is no problem any more."""
+        places = {folder[:at] for folder in self.brain.folders.values() for at in _ends(folder)}
+        for path in update.stamps(self.conn, sorted(places)):
+            if path not in self.odd and _is_clear(self.brain, path):
+                self.gone.add(path)
 
     def _between(self, old: str, new: str) -> list[str] | None:
         """The paths that differ between two commits; None where that cannot be told."""
@@ -194,6 +208,12 @@ class _Changes:
         for path, size, stamp in listing.files:
             if known.pop(storable(path), None) != (size, stamp):
                 self.upserts[path] = read_entry(self.brain, path, size, stamp)
+        for found in listing.obstacles:
+            self.odd.add(found.path)
+            entry = _odd_entry(found)
+            seen = known.pop(storable(found.path), None) or update.stamps(self.conn, [found.path]).get(found.path)
+            if seen != (entry.size, entry.mtime_ns) or not entry.mtime_ns:
+                self.upserts[found.path] = entry
         for path in known:  # a file is gone when it is gone, not when a listing of a busy folder has missed it
             self._file(path)
         yield from listing.folders
@@ -201,12 +221,33 @@ class _Changes:
     def _file(self, path: str) -> None:
         """Compare one file by its path."""
         if naming.kind_of(path, self.brain.folders) is None:
+            if path not in self.odd:  # what stood in a folder's place
+                self.gone.add(path)
             return
         found = stat_file(self.brain, path)
         if found is None:
             self.gone.add(path)
         else:
             self.upserts[path] = read_entry(self.brain, path, *found)
+
+
+def _ends(folder: str) -> list[int]:
+    """Where the name of `folder`, or of a folder above it, ends."""
+    return [at for at, letter in enumerate(f"{folder}/") if letter == "/"]
+
+
+def _is_clear(brain: Brain, path: str) -> bool:
+    try:
+        return in_the_way(brain.root, path) is None
+    except OSError as error:
+        raise Damaged(f"{path} cannot be looked at ({error.strerror}).", hint="Mend its permissions.") from None
+
+
+def _odd_entry(found: Obstacle) -> Entry:
+    """What stands in a folder's place, as the index keeps it: a file with a problem, and no note."""
+    stamp = changed_at(found.state)
+    stamp = stamp if trusted(stamp) else 0
+    return Entry(found.path, found.state.st_size, stamp, None, (Problem(found.path, 0, found.cause),))
 
 
 def read_entry(brain: Brain, path: str, size: int, stamp: int, reader: store.Reader | None = None) -> Entry:
@@ -288,6 +329,7 @@ def _rebuild(brain: Brain, index_dir: Path) -> Built:
     times: dict[str, int] = {}
     now = standing(brain, times)
     state: dict[str, str] = {}
+    odd: set[str] = set()
     counter = 0
 
     def entries(reader: store.Reader) -> Iterator[Entry]:
@@ -300,6 +342,10 @@ def _rebuild(brain: Brain, index_dir: Path) -> Built:
             times[folder] = time_of(brain, folder)
             listing = list_folder(brain.root, folder, brain.folders)
             todo += listing.folders
+            for found in listing.obstacles:
+                if found.path not in odd:  # two kinds may share what stands in their way
+                    odd.add(found.path)
+                    yield _odd_entry(found)
             for path, size, stamp in listing.files:
                 counter += 1
                 yield read_entry(brain, path, size, stamp, reader)
@@ -311,6 +357,9 @@ def _rebuild(brain: Brain, index_dir: Path) -> Built:
     except OSError as error:
         raise Refused(
             f"The index folder {index_dir} cannot be written ({error.strerror}).",
-            hint="Make it writable, or free some space.",
+            hint=_ROOM,
         ) from None
+    except Unusable as error:  # SQLite says so of a disk that is full or failing
+        cause = str(error.__cause__ or error).rstrip(".")
+        raise Refused(f"The index in {index_dir} cannot be made ({cause}).", hint=_ROOM) from None
     return Built(counter, time.perf_counter() - started)

@@ -125,8 +125,9 @@ def _problems(draft: Draft) -> Iterator[str]:
     for name, allowed in (("type", TYPES), ("status", STATUSES), ("confidence", CONFIDENCES)):
         value = getattr(draft, name)
         if value is not None and value not in allowed:
-            yield f"{name}: {value!r} is none of {', '.join(allowed)}"
-    if draft.status in ("superseded", "retracted"):
+            offered = (word for word in allowed if word not in CLOSED_STATUSES)
+            yield f"{name}: {value!r} is none of {', '.join(offered)}"
+    if draft.status in CLOSED_STATUSES:
         yield f"status: a new note cannot be {draft.status}"
 
 
@@ -229,7 +230,7 @@ def _stage(brain: Brain, note: Note, mode: str) -> Receipt:
         "staged",
         (note.id,),
         reason=f"this brain reviews notes first (review: {mode})",
-        next=f"A person decides with `brain review show {note.id}`.",
+        next=f"It waits for a person in {store.STAGING}/{note.id}.md of this clone.",
     )
 
 

@@ -21,6 +21,7 @@ from commonwealth.repo.head import branch_tip, main_branch
 from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.move import read_bases, recover
 from commonwealth.repo.pending import commit_pending
+from commonwealth.repo.store import Overtaken
 from commonwealth.repo.workfiles import Changed
 
 _ROUNDS = 8
@@ -46,11 +47,11 @@ def save(brain: Brain, plan: Plan, *, ids: tuple[str, ...], message: str, author
                 if isinstance(planned, Receipt):
                     return replace(planned, warnings=(*planned.warnings, *warnings))
                 made = commit(git, planned, message, author, now=now, content=content, held=held)
-        except Changed:
+        except (Changed, Overtaken):
             continue
         _index(brain)
         return Receipt("committed", ids, made, warnings=warnings)
-    raise Busy("Other writers changed the same note again and again.", hint="Try again.")
+    raise Busy("Others changed the same note, or moved the branch, again and again.", hint="Try again.")
 
 
 def _settle(git: Git, content: Content, author: Identity, now: str, held: WriterLock) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from commonwealth import config, plainyaml
 from commonwealth.config import CONFIG_PATH, OWN_FOLDERS
+from commonwealth.curate import secrets
 from commonwealth.errors import BrainError, Refused, Usage
 from commonwealth.flows import brains, identity, indexing, syncing
 from commonwealth.flows.brains import Brain
@@ -47,6 +48,7 @@ def init(folder: Path, *, name: str | None, remote: str | None, cwd: str, now: s
     """
     root = Path(os.path.realpath(folder))
     remote = address.checked(remote) if remote else None
+    _refuse_secrets(name=name, folder=str(root), remote=remote)
     _require_readable(root)
     warnings = _look_at(remote, root) if remote else ()
     name = one_line(name or root.name, 60) or "brain"
@@ -62,6 +64,16 @@ def init(folder: Path, *, name: str | None, remote: str | None, cwd: str, now: s
         )
     done = _set_up(made, remote, cwd, warnings)
     return _published(done) if remote else done
+
+
+def _refuse_secrets(**said: str | None) -> None:
+    """Raise Refused, naming the field and never the value, before anything of what a person said is written."""
+    for field, text in said.items():
+        for finding in secrets.scan(text or "", field):
+            raise Refused(
+                f"secret: {finding.where} ({finding.rule})",
+                hint="Nothing was written. Leave the secret out; if it is a real one, revoke it where it was issued.",
+            )
 
 
 def _published(done: Setup) -> Setup:
@@ -161,6 +173,7 @@ def join(url: str, folder: Path | None, *, cwd: str) -> Setup:
     Raises Refused for a repository that is no brain, or one that tracks what belongs to one clone; Offline.
     """
     url = address.checked(url)
+    _refuse_secrets(url=url, folder=str(folder or ""))
     target = folder or config.home() / "brains" / slug(_last_segment(url))
     config.load_registry()
     with _told(target):
@@ -224,7 +237,13 @@ def _map(brain: Brain, remote: str | None, cwd: str) -> tuple[Rule | None, bool,
 def _rules_locked() -> Iterator[None]:
     """Nobody else changes a rule meanwhile. Raises Busy."""
     lock = FileLock(str(config.home() / "registry.lock"), "change rules")
-    lock.acquire(_RULES_SECONDS)
+    try:
+        lock.acquire(_RULES_SECONDS)
+    except OSError as error:
+        raise Refused(
+            f"Rules cannot be changed: {config.home()} cannot be written ({error.strerror or error}).",
+            hint="Free some space on that disk, or give yourself the right to write there.",
+        ) from None
     try:
         yield
     finally:
@@ -249,8 +268,9 @@ def add_rule(match: str, brain: str | None, *, remote: str | None = None) -> tup
     if not match.strip():
         raise Usage("A rule needs something to match: a repository, an organisation such as host/acme/*, a folder.")
     remote = address.checked(remote) if remote else None
+    _refuse_secrets(match=match, brain=brain, remote=remote)
     if brain is not None:
-        folder = brains.brain_folder(brain)
+        folder = brains.brain_folder(brain) if remote else brains.find(brain)
         if remote is None and not os.path.exists(folder / CONFIG_PATH):
             raise Refused(
                 f"There is no brain at {folder}.",

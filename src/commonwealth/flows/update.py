@@ -11,7 +11,7 @@ from commonwealth.errors import Usage
 from commonwealth.flows import identity, recall, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
-from commonwealth.model import CONFIDENCES, STATUSES, TYPES, Note, Provenance, Receipt
+from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Note, Provenance, Receipt
 from commonwealth.notes import codec, naming, sections, store
 from commonwealth.repo.commit import Change
 from commonwealth.safetext import one_line
@@ -113,9 +113,13 @@ def _value(key: str, value: FieldValue) -> FieldValue:
         return timeline.canonical(value)
     allowed = _CHOICES.get(name)
     if allowed and value not in allowed:
-        raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
-    if name == "status" and value in ("superseded", "retracted"):
-        raise ValueError("a fact is closed by superseding or retracting it, not by an update")
+        offered = (word for word in allowed if word not in CLOSED_STATUSES)
+        raise ValueError(f"{value!r} is none of {', '.join(offered)}")
+    if name == "status" and value in CLOSED_STATUSES:
+        field = "superseded_by" if value == "superseded" else "retract_reason"
+        raise ValueError(
+            f"a fact is closed by hand: set `status: {value}` and `{field}` in its file, then `brain sync`"
+        )
     return value
 
 

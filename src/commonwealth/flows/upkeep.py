@@ -18,7 +18,8 @@ from commonwealth.flows.content import content_of
 from commonwealth.index import disputes, health, lookup, schema
 from commonwealth.notes import listing, store
 from commonwealth.repo.git import Git
-from commonwealth.repo.pending import pending
+from commonwealth.repo.head import git_locks
+from commonwealth.repo.pending import blocked, pending
 from commonwealth.repo.sync import Debt, read_debt
 
 
@@ -74,6 +75,10 @@ def _summary(conn: sqlite3.Connection) -> tuple[dict[str, int], tuple[str, ...]]
     return counts, tuple(dispute.about for dispute in disputes.disputes(conn))
 
 
+SETTLE = "Edit the one to keep, delete the other's file, then `brain sync`."
+"""What a person does about a conflict."""
+
+
 # Doctor
 
 
@@ -96,7 +101,7 @@ def doctor(selector: str | None, cwd: str) -> tuple[Check, ...]:
         return (*checks, Check("brain", "fail", error.message, error.hint))
     checks.append(Check("brain", "ok", f"{brain.name} at {brain.root}"))
     checks += [Check("config", "warn", text) for text in brain.config.warnings]
-    for look in (_notes, _twins, _repository, _index):
+    for look in (_notes, _conflicts, _twins, _repository, _index):
         checks += _guarded(look, brain)
     return tuple(checks)
 
@@ -124,6 +129,11 @@ def _machine() -> Iterator[Check]:
     home = config.home()
     if home.exists() and not os.access(home, os.W_OK):
         yield Check("home", "fail", f"{home} cannot be written.", "Give yourself the right to write there.")
+
+
+def _conflicts(brain: Brain) -> Iterator[Check]:
+    for about in indexing.ask(brain, _summary)[1]:
+        yield Check("conflicts", "warn", f"{about} has versions or replacements that cannot both stand.", SETTLE)
 
 
 def _notes(brain: Brain) -> Iterator[Check]:
@@ -162,10 +172,18 @@ def _twins(brain: Brain) -> Iterator[Check]:
 def _repository(brain: Brain) -> Iterator[Check]:
     git = Git(brain.root)
     open_work = pending(git, content_of(brain))
+    in_the_way = blocked(git, content_of(brain))
+    for path, cause in in_the_way:
+        yield Check("folders", "warn", f"{path} is {cause}.", "Move it away, then `brain sync`.")
     for path, cause in open_work.held:
+        if (path, cause) in in_the_way:
+            continue
         yield Check("edits", "warn", f"{path} is not committed: {cause}.", "Mend it, then `brain sync`.")
     for path in open_work.strays:
         yield Check("strays", "note", f"{path} is no note and is never committed.", "Move it out, or ignore it.")
+    for place, age in git_locks(git):
+        hint = "If no git process runs in this clone, remove that file."
+        yield Check("locks", "warn", f"git's lock {place} is {int(max(age, 0))} s old.", hint)
     debt = read_debt(git)
     if debt is not None:
         yield Check("sync", "warn", f"Not published since {debt.since}: {debt.reason}", "`brain sync` tries again.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -45,13 +46,13 @@ class HookCall:
     subagent: bool = False
 
 
-def parse(host: Host, event: str, raw: bytes, env: Mapping[str, str]) -> HookCall | None:
-    """The call in `raw`, or None where that is empty, broken, or no JSON object. Never raises."""
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(data, dict):
+def parse(host: Host, event: str, raw: bytes, env: Mapping[str, str], *, whole: bool = True) -> HookCall | None:
+    """The call in `raw`, or None where that is empty, broken, or no JSON object. Never raises.
+
+    Of a call that is not `whole`, the members that stand complete before it breaks off are taken.
+    """
+    data = _object(raw) if whole else _beginning(raw)
+    if data is None or not (data or whole):
         return None
     project = env.get(host.project_variable) if host.project_variable else None
     return HookCall(
@@ -64,6 +65,39 @@ def parse(host: Host, event: str, raw: bytes, env: Mapping[str, str]) -> HookCal
         again=data.get("stop_hook_active") is True,
         subagent=_text(data.get("agent_id")) is not None,
     )
+
+
+def _object(raw: bytes) -> dict[str, object] | None:
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+_MEMBER = re.compile(r'\s*[{,]\s*(?=")')
+_COLON = re.compile(r"\s*:\s*")
+
+
+def _beginning(raw: bytes) -> dict[str, object]:
+    """The complete members at the beginning of an object that breaks off."""
+    text = raw.decode("utf-8", "ignore")
+    decoder = json.JSONDecoder()
+    found: dict[str, object] = {}
+    at = 0
+    try:
+        while (start := _MEMBER.match(text, at)) and (start[0].strip() == ",") == bool(found):
+            key, at = decoder.raw_decode(text, start.end())
+            colon = _COLON.match(text, at)
+            if colon is None:
+                break
+            value, at = decoder.raw_decode(text, colon.end())
+            if text[at : at + 64].strip()[:1] not in (",", "}"):
+                break  # a number may go on
+            found[key] = value
+    except (ValueError, RecursionError):
+        pass
+    return found
 
 
 def _text(value: object) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields
@@ -105,12 +106,20 @@ def translated() -> Iterator[None]:
 
 def current(index_dir: Path) -> Path | None:
     """The generation in use, or None where there is none."""
+    pointer = index_dir / POINTER
     try:
-        name = (index_dir / POINTER).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        if not _is_regular(pointer):
+            return None
+        name = pointer.read_text(encoding="utf-8").strip()
+        path = index_dir / name
+        return path if _GENERATION.fullmatch(name) and _is_regular(path) else None
+    except (OSError, ValueError):
         return None
-    path = index_dir / name
-    return path if _GENERATION.fullmatch(name) and path.is_file() else None
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether `path` is a file: to open a pipe would wait for its other end."""
+    return stat.S_ISREG(path.stat().st_mode)
 
 
 def claim(index_dir: Path) -> Path:
@@ -174,6 +183,7 @@ def connect(index_dir: Path, *, read_only: bool = True) -> sqlite3.Connection:
     path = current(index_dir)
     if path is None:
         raise Unusable(f"there is none in {index_dir}")
+    _refuse_pipes(path)
     with translated():
         try:
             return _checked(_open(path, "mode=ro" if read_only else "mode=rw"))
@@ -183,6 +193,14 @@ def connect(index_dir: Path, *, read_only: bool = True) -> sqlite3.Connection:
                 raise
             # A write-ahead log needs a writable folder even to read; without a log the file alone is the truth.
             return _checked(_open(path, "mode=ro&immutable=1"))
+
+
+def _refuse_pipes(path: Path) -> None:
+    for tail in COMPANIONS:
+        companion = path.with_name(path.name + tail)
+        with suppress(FileNotFoundError):
+            if stat.S_ISFIFO(companion.stat().st_mode):
+                raise Unusable(f"{companion} is a pipe")
 
 
 def _has_log(path: Path) -> bool:

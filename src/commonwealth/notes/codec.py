@@ -102,7 +102,8 @@ def to_bytes(note: Note, path: str) -> bytes:
     except UnicodeEncodeError as error:
         raise Refused(f"{path}: {text[error.start]!r} is half of a character, not text.") from None
     except BadNote as error:
-        raise Refused(f"{path} cannot be written: {error.cause}.", hint="Shorten the note or split it.") from None
+        hint = "Take that character out." if "\0" in text else "Shorten the note or split it."
+        raise Refused(f"{path} cannot be written: {error.cause}.", hint=hint) from None
     if render(again) != text:
         raise Bug(f"{path}: the note reads back as another note.")
     return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,18 +11,26 @@ from pathlib import Path
 
 from commonwealth.errors import Damaged
 from commonwealth.notes import naming
+from commonwealth.notes.obstacle import Obstacle, in_the_way
+
+_MONTH = re.compile(r"\d{4}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`files` as (path, size, `changed_at`); `folders` as paths; both relative to the brain's root and sorted."""
+    """`files` as (path, size, `changed_at`); `folders` as paths; both relative to the brain's root and sorted.
+
+    `obstacles` are what stands in the place of this folder, which then has nothing else, or of a folder in it.
+    """
 
     files: tuple[tuple[str, int, int], ...] = ()
     folders: tuple[str, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
 
 
 def list_folder(root: Path, folder: str, folders: Mapping[str, str]) -> Listing:
-    """The note files and sub-folders directly in `folder`; nothing where the folder is not there.
+    """The note files and sub-folders directly in `folder`; nothing where the folder is not there, or where a file
+    or a link stands in its place.
 
     Linked folders, hidden folders and repositories inside the brain are not entered; a file that is itself a link
     is listed, and refused when it is read. Raises Damaged where the folder or the brain cannot be read: an
@@ -30,9 +39,10 @@ def list_folder(root: Path, folder: str, folders: Mapping[str, str]) -> Listing:
     place = os.path.join(root, folder)
     files: list[tuple[str, int, int]] = []
     below: list[str] = []
+    odd: list[Obstacle] = []
     try:
-        if os.path.islink(place):
-            raise Damaged(f"{folder} is a symbolic link, which is not followed.", hint="Put a real folder there.")
+        if (found := in_the_way(root, folder)) is not None:
+            return Listing(obstacles=(found,))
         with os.scandir(place) as entries:
             for entry in entries:
                 path = f"{folder}/{entry.name}"
@@ -41,6 +51,8 @@ def list_folder(root: Path, folder: str, folders: Mapping[str, str]) -> Listing:
                         below.append(path)
                 elif naming.kind_of(path, folders) is not None:
                     _add(files, path, entry)
+                elif (entry.is_symlink() or _MONTH.fullmatch(entry.name)) and (found := in_the_way(root, path)):
+                    odd.append(found)
     except FileNotFoundError:
         if os.path.isdir(root):
             return Listing()
@@ -50,7 +62,7 @@ def list_folder(root: Path, folder: str, folders: Mapping[str, str]) -> Listing:
             f"The folder {place} cannot be read ({error.strerror}).",
             hint="Give yourself the right to read it; what was known of its notes is kept.",
         ) from None
-    return Listing(tuple(sorted(files)), tuple(sorted(below)))
+    return Listing(tuple(sorted(files)), tuple(sorted(below)), tuple(odd))
 
 
 def _add(files: list[tuple[str, int, int]], path: str, entry: os.DirEntry[str]) -> None:

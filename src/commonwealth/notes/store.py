@@ -17,6 +17,7 @@ from commonwealth import atomic
 from commonwealth.errors import BadNote, Damaged
 from commonwealth.model import Note, NoteFile, Problem
 from commonwealth.notes import codec, naming
+from commonwealth.notes.obstacle import in_the_way
 
 STAGING = "staging"
 
@@ -139,7 +140,8 @@ def walk(root: Path, folders: Mapping[str, str]) -> Iterator[tuple[str, str, os.
     """Every note file below the kinds' folders: path, kind and state, sorted by folder and name.
 
     Linked folders, hidden folders and repositories inside the brain are not entered; a note that is itself a link
-    is listed (`read` refuses it). A kind without a folder has no notes.
+    is listed (`read` refuses it). A kind without a folder has no notes, nor has one with a file or a link in the
+    folder's place (`obstacle.in_the_way` names it).
     Raises Damaged where a folder cannot be read: an unreadable folder is never an empty one.
     """
     if not root.is_dir():
@@ -151,11 +153,10 @@ def walk(root: Path, folders: Mapping[str, str]) -> Iterator[tuple[str, str, os.
 
 
 def _walk(root: Path, folder: str, folders: Mapping[str, str]) -> Iterator[tuple[str, str, os.stat_result]]:
-    full = root / folder
-    if full.is_symlink():
-        raise Damaged(f"{folder} is a symbolic link, which is not followed.", hint="Replace it by a real folder.")
     try:
-        with os.scandir(full) as found:
+        if in_the_way(root, folder) is not None:
+            return
+        with os.scandir(root / folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
         listed = [(entry, entry.is_dir(follow_symlinks=False)) for entry in entries]
     except OSError as error:
@@ -195,6 +196,12 @@ def staged(root: Path) -> tuple[list[NoteFile], list[Problem]]:
     """The candidates that wait in this clone, by id, and the files among them that are none."""
     notes: list[NoteFile] = []
     problems: list[Problem] = []
+    try:
+        odd = in_the_way(root, STAGING)
+    except OSError:
+        odd = None  # the walk says it
+    if odd is not None:
+        problems.append(Problem(odd.path, 0, odd.cause))
     with Reader(root) as reader:
         for path, _, _ in walk(root, {"memory": STAGING}):
             try:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from commonwealth.errors import BrainError, Busy, Refused
+from commonwealth.errors import BrainError, Refused
 from commonwealth.repo import workfiles
 from commonwealth.repo.content import Content, Person
 from commonwealth.repo.faults import fault
@@ -21,6 +21,7 @@ from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.move import recover
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import (
+    Overtaken,
     commit_info,
     entries_at,
     make_commit,
@@ -28,7 +29,7 @@ from commonwealth.repo.store import (
     set_index,
     stamp,
     store_files,
-    wait_for_index,
+    wait_for_git,
 )
 from commonwealth.repo.tree import Entry, edit_tree
 
@@ -67,8 +68,8 @@ def commit(
 
     `held` is the writer lock if the caller has it; otherwise it is taken, within `timeout` seconds. Raises
     workfiles.Changed where a file is not what its writer read; Refused for a secret, an unreadable note, a
-    path that is no note's, a HEAD elsewhere or a full disk; Busy. A write that is refused leaves files and
-    index as they were.
+    path that is no note's, a HEAD elsewhere or a full disk; Busy; Overtaken where a commit by hand was faster. A
+    write that is refused leaves files and index as they were.
     """
     if held is None:
         with WriterLock(git.git_dir, operation="commit", timeout=timeout):
@@ -95,8 +96,8 @@ def disk_trouble(git: Git, error: OSError) -> Refused:
 def _commit(git: Git, changes: Sequence[Change], message: str, author: Person, now: str, content: Content) -> str:
     branch = main_branch(git)
     require_branch(git, branch)
-    wait_for_index(git)
-    _refuse_unfit(changes, message, content)
+    wait_for_git(git)
+    _refuse_unfit(changes, message, author, content)
     current = {change.path: workfiles.read(git.root, change.path) for change in changes}
     for change in changes:
         if change.expect is not ANY and current[change.path] != change.expect:
@@ -108,7 +109,7 @@ def _commit(git: Git, changes: Sequence[Change], message: str, author: Person, n
         new, entries = _make(git, changes, message, stamp(author, now), tip)
         fault("commit-object")
         _place(git, changes, current, prepared, undo)
-        _point(git, branch, tip, new, entries, undo)
+        new = _point(git, branch, tip, new, entries, undo)
     except (OSError, BrainError):
         workfiles.undoing(undo)
         raise
@@ -134,8 +135,14 @@ def shown(path: str, content: Content) -> str:
     return f"{folder or '.'}/(a file with a secret in its name)"
 
 
-def _refuse_unfit(changes: Sequence[Change], message: str, content: Content) -> None:
+def _refuse_unfit(changes: Sequence[Change], message: str, author: Person, content: Content) -> None:
     refuse_secrets("", message.encode("utf-8", "replace"), content)
+    for finding in content.scan("", f"{author.name}\n{author.email}".encode("utf-8", "replace")):
+        raise Refused(
+            f"secret: author's name or e-mail ({finding.rule})",
+            hint="Give yourself another in `COMMONWEALTH_AUTHOR` and `COMMONWEALTH_AUTHOR_EMAIL`, or in git's "
+            "`user.name` and `user.email`; if the secret is a real one, revoke it where it was issued.",
+        )
     for change in changes:
         if content.owns(change.path) is None and not content.is_config(change.path):
             raise Refused(f"{change.path} is not the place of a note.")
@@ -225,15 +232,26 @@ def _point(
     new: str,
     entries: Mapping[str, Entry | None],
     undo: list[Callable[[], None]],
-) -> None:
-    undo.insert(0, lambda: _restore_index(git, tip, entries))
+) -> str:
+    """The commit at the branch's tip that holds the change."""
+    undo.insert(0, lambda: _restore_index(git, branch, entries))
     set_index(git, entries, {})
     fault("commit-indexed")
     require_branch(git, branch)
-    if new != tip and not move_ref(git, f"refs/heads/{branch}", new, tip, "commonwealth: notes"):
-        raise Busy(f"Another git process moved {branch} of {git.root} at the same moment.", hint="Try again.")
+    if new == tip or move_ref(git, f"refs/heads/{branch}", new, tip, "commonwealth: notes"):
+        return new
+    wait_for_git(git)
+    there = branch_tip(git, branch)
+    if there is not None and _holds(git, there, entries):
+        return there  # a commit by hand took everything along that was in the index
+    raise Overtaken(git, branch)
 
 
-def _restore_index(git: Git, tip: str | None, paths: Iterable[str]) -> None:
+def _holds(git: Git, commit_name: str, entries: Mapping[str, Entry | None]) -> bool:
+    return entries_at(git, commit_name, entries) == {path: entry for path, entry in entries.items() if entry}
+
+
+def _restore_index(git: Git, branch: str, paths: Iterable[str]) -> None:
+    tip = branch_tip(git, branch)  # not the tip of before: an index behind the branch takes its last commit back
     found = entries_at(git, tip, paths) if tip is not None else {}
     set_index(git, (), {path: found.get(path) for path in paths})

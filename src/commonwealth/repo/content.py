@@ -30,6 +30,9 @@ class Snapshot(Protocol):
     def list(self, folder: str) -> Mapping[str, bool]:
         """The names directly in `folder` ("" is the root); True for sub-folders, False for files."""
 
+    def warn(self, text: str) -> None:
+        """Say something about these files to whoever works with them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:

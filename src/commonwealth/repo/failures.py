@@ -131,6 +131,24 @@ _LOCAL: tuple[tuple[str, type[BrainError], str, str], ...] = (
         "Wait until it is done. If none runs, `brain doctor` names what was left behind.",
     ),
     (
+        r"no space left on device|disk quota exceeded|read-only file system|file too large",
+        Refused,
+        "The disk refused a write",
+        "Make room or mend the permissions, then try again; nothing was lost.",
+    ),
+    (
+        r"empty ident name|name consists only of disallowed|invalid ident|unable to auto-detect email",
+        Refused,
+        "git does not take this author's name",
+        "Set another: `git config --global user.name NAME`, or `COMMONWEALTH_AUTHOR`.",
+    ),
+    (
+        r"failed to sign the data|error: (?:gpg|gpgsm|ssh) failed|couldn't load public key|user\.signingkey",
+        Refused,
+        "git could not sign the commit",
+        "Mend the signing, or turn it off for this brain: `git config commit.gpgSign false` in that folder.",
+    ),
+    (
         r"dubious ownership",
         Refused,
         "git refuses a repository that belongs to another user",

@@ -119,17 +119,30 @@ def require_branch(git: Git, branch: str) -> None:
     )
 
 
-def clear_index_lock(git: Git) -> None:
-    """Remove git's `index.lock` if its owner is certainly gone.
+def git_locks(git: Git) -> list[tuple[str, float]]:
+    """The locks of git's that keep us from moving the brain's branch, with their ages in seconds."""
+    recorded = (read_text(state_file(git, "branch"), 1024) or "").strip() or current_branch(git)
+    places = [os.path.join(git.git_dir, name) for name in ("index.lock", "HEAD.lock")]
+    if recorded:
+        places.append(os.path.join(git.common_dir, "refs", "heads", *recorded.split("/")) + ".lock")
+    found = []
+    for place in places:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            found.append((place, time.time() - os.lstat(place).st_mtime))
+    return found
+
+
+def clear_locks(git: Git) -> None:
+    """Remove git's locks on index, HEAD and branch if their owner is certainly gone.
 
     Certain means: old enough, no process has it open, and no git process works in this clone; where that
     cannot be known (no /proc, processes of others that hide) the lock stays. Raises Busy then.
     """
-    place = os.path.join(git.git_dir, "index.lock")
-    try:
-        age = time.time() - os.lstat(place).st_mtime
-    except FileNotFoundError:
-        return
+    for place, age in git_locks(git):
+        _clear_lock(git, place, age)
+
+
+def _clear_lock(git: Git, place: str, age: float) -> None:
     if age >= _OLD_LOCK and sys.platform == "linux" and not _maybe_owned(place, git.root):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(place)

@@ -24,14 +24,16 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
 
 class FileLock:
-    """An exclusive lock on the file `path`; what the file says (process and operation) is only for messages.
+    """An exclusive lock on the file `path`; what the file says (process and operation) is only for messages, as is
+    `held`: what it means that somebody else has the lock.
 
     Not re-entrant. The file stays when the lock is released: removing it would let two holders in.
     """
 
-    def __init__(self, path: str, operation: str) -> None:
+    def __init__(self, path: str, operation: str, held: str = "Another process is writing to this brain") -> None:
         self.path = path
         self.operation = operation
+        self._held = held
         self._fd = -1
 
     def try_acquire(self) -> bool:
@@ -57,7 +59,7 @@ class FileLock:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise Busy(
-                    f"Another process is writing to this brain: {self.holder()}.",
+                    f"{self._held}: {self.holder()}.",
                     hint="Try again when it is done; the lock ends with that process.",
                 )
             time.sleep(min(left, pause * random.uniform(0.5, 1)))  # noqa: S311 - spreads waiters

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from commonwealth import atomic
-from commonwealth.errors import BrainError, Busy
+from commonwealth.errors import BrainError
 from commonwealth.repo import workfiles
 from commonwealth.repo.common import read_text
 from commonwealth.repo.content import Content
@@ -26,6 +26,7 @@ from commonwealth.repo.store import (
     REGULAR,
     Delta,
     MissingObject,
+    Overtaken,
     blob,
     differences,
     entries_at,
@@ -33,7 +34,7 @@ from commonwealth.repo.store import (
     move_ref,
     set_index,
     store_blobs,
-    wait_for_index,
+    wait_for_git,
 )
 from commonwealth.repo.tree import Entry
 
@@ -60,9 +61,9 @@ def move(git: Git, branch: str, old: str | None, new: str, content: Content) -> 
     moved the branch or keeps the index, Refused where HEAD is elsewhere: then nothing has changed.
     """
     require_branch(git, branch)
-    wait_for_index(git)
+    wait_for_git(git)
     if branch_tip(git, branch) != old:
-        raise _overtaken(git, branch)
+        raise Overtaken(git, branch)
     record = json.dumps({"branch": branch, "old": old, "new": new})
     atomic.replace(state_file(git, _JOURNAL), record.encode("utf-8"))
     fault("move-journal")
@@ -84,7 +85,7 @@ def recover(git: Git, content: Content) -> tuple[str, ...]:
         return ()
     branch, old, new = journal
     require_branch(git, branch)
-    wait_for_index(git)
+    wait_for_git(git)
     tip = branch_tip(git, branch)
     if tip == new or not _present(git, new):
         _close(git)
@@ -120,24 +121,27 @@ def _close(git: Git) -> None:
     atomic.flush_folder(os.path.dirname(place))
 
 
-def _overtaken(git: Git, branch: str) -> Busy:
-    return Busy(f"Another git process moved {branch} of {git.root} at the same moment.", hint="Try again.")
-
-
 def _finish(
     git: Git, branch: str, old: str | None, new: str, content: Content, *, half: str = "move-half"
 ) -> tuple[str, ...]:
-    report = _bring_over(git, differences(git, old, new), content, half)
+    deltas = differences(git, old, new)
+    report = _bring_over(git, deltas, content, half)
     fault("move-files")
-    set_index(git, report.clean, report.edited)
+    _index(git, report.clean, report.edited, {path: delta.new for path, delta in deltas.items()})
     fault("move-index")
     if not move_ref(git, f"refs/heads/{branch}", new, old, "commonwealth: sync"):
         _take_back(git, old, new, branch_tip(git, branch))
         _close(git)
-        raise _overtaken(git, branch)
+        raise Overtaken(git, branch)
     fault("move-done")
     _close(git)
     return tuple(report.warnings)
+
+
+def _index(git: Git, clean: list[str], edited: Mapping[str, Entry | None], wanted: Mapping[str, Entry | None]) -> None:
+    """The index as the branch has it; a mode that a file of the work tree may not show is taken from there."""
+    special = {path: wanted.get(path) for path in clean if (wanted.get(path) or (REGULAR[0],))[0] != REGULAR[0]}
+    set_index(git, [path for path in clean if path not in special], {**edited, **special})
 
 
 def _bring_over(git: Git, deltas: Mapping[str, Delta], content: Content, half: str) -> _Report:
@@ -249,7 +253,7 @@ def _take_back(git: Git, old: str | None, new: str, tip: str | None) -> None:
                 raise
             except BrainError:
                 continue  # not ours to touch: it stays as an edit
-    set_index(git, clean, {path: wanted.get(path) for path in deltas if path not in clean})
+    _index(git, clean, {path: wanted.get(path) for path in deltas if path not in clean}, wanted)
 
 
 def read_bases(git: Git) -> dict[str, str]:

@@ -38,6 +38,17 @@ class Objects:
         found = self._ask("contents", name)
         return None if found is None else self._pipe.read(found[2] + 1)[:-1]
 
+    def beginning(self, name: str, most: int) -> bytes | None:
+        """The first `most` bytes of an object, or None where there is none; more is never held in memory."""
+        found = self._ask("contents", name)
+        if found is None:
+            return None
+        data = self._pipe.read(min(most, found[2]))
+        left = found[2] + 1 - len(data)
+        while left:
+            left -= len(self._pipe.read(min(left, 1 << 20)))
+        return data
+
     def _ask(self, command: str, name: str) -> tuple[str, str, int] | None:
         if not name or "\0" in name:
             raise Refused("An object name is empty or contains a NUL character.")

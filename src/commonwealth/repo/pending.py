@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from commonwealth import atomic
@@ -24,6 +24,7 @@ MOST_DELETIONS, MOST_DELETED_SHARE = 20, 0.1
 """More hand deletions than this at once, or more than this share of all notes, wait for a person's word."""
 
 _MOST_NAMED = 20
+_BLOCKED = ("a link in the place of", "a file in the place of")
 _LARGEST = 1 << 20
 """Bytes; a larger file is no note, whatever its name is."""
 
@@ -66,40 +67,121 @@ class _Entry:
     path: str
     head: Entry | None
     unmerged: bool = False
+    ignored: bool = False
 
 
 def pending(git: Git, content: Content) -> Pending:
-    """Look for edits with one `git status` over the watched files and folders; nothing is changed."""
+    """Look for edits with one `git status` over the watched files and folders; nothing is changed.
+
+    At the root, untracked files and repositories are named too; other folders there are somebody else's.
+    """
     edits: list[Edit] = []
-    held: list[tuple[str, str]] = []
+    held: list[tuple[str, str]] = blocked(git, content)
+    in_the_way = {path for path, _ in held}
     derived: list[tuple[str, Entry | None]] = []
     strays: list[str] = []
     debris: list[str] = []
+    ignored: dict[str, _Entry] = {}
     for entry in _status(git, content.watched):
         path = entry.path
-        if content.is_derived(path):
+        if not in_the_way.isdisjoint((path, *_above(path))):
+            continue  # what git takes for deleted there is only out of reach
+        if entry.ignored:
+            ignored[path] = entry
+        elif content.is_derived(path):
             derived.append((path, entry.head))
         elif path.endswith("/") or (content.owns(path) is None and not content.is_config(path)):
             (debris if atomic.TEMPORARY.fullmatch(_name(path)) else strays).append(path)
+        elif any(content.is_derived(folder) for folder in _above(path)):
+            held.append((path, "it lies below the place of a derived file"))
         elif entry.unmerged:
             held.append((path, "a merge by hand has left it unmerged"))
         else:
             _sort(git, entry, content, edits, held)
+    _sort_ignored(git, ignored, content, edits, held)
     return Pending(tuple(edits), tuple(held), tuple(derived), tuple(sorted(strays)), tuple(debris))
 
 
+def _sort_ignored(
+    git: Git, ignored: dict[str, _Entry], content: Content, edits: list[Edit], held: list[tuple[str, str]]
+) -> None:
+    notes = [path for path in ignored if content.owns(path) is not None]
+    for path, cause in _ignored_on_purpose(git, notes).items():
+        if cause:
+            held.append((path, cause))
+        else:
+            _sort(git, ignored[path], content, edits, held)
+
+
+def blocked(git: Git, content: Content) -> list[tuple[str, str]]:
+    """(path, cause) of what lies in the place of a folder of notes and is none: a colleague may have pushed it."""
+    found: dict[str, str] = {}
+    for folder in content.watched:
+        if content.is_config(folder) or content.is_derived(folder):
+            continue
+        for place in (*reversed(_above(folder)), folder):
+            try:
+                mode = os.lstat(os.path.join(git.root, place)).st_mode
+            except OSError:
+                break
+            if not stat.S_ISDIR(mode):
+                what = "link" if stat.S_ISLNK(mode) else "file"
+                found[place] = f"a {what} in the place of a folder of notes: move it away to use that folder"
+                break
+    return list(found.items())
+
+
+def _at_root(root: str, watched: Sequence[str]) -> list[str]:
+    """The files and the nested repositories directly at the root."""
+    tops = {path.split("/", 1)[0] for path in watched} | {".git"}
+    with os.scandir(root) as entries:
+        return sorted(
+            entry.name
+            for entry in entries
+            if entry.name not in tops
+            and (not entry.is_dir(follow_symlinks=False) or os.path.lexists(os.path.join(entry.path, ".git")))
+        )
+
+
+def _above(path: str) -> list[str]:
+    """The folders that hold `path`, the nearest first."""
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(len(parts) - 1, 0, -1)]
+
+
+def _ignored_on_purpose(git: Git, paths: list[str]) -> dict[str, str]:
+    """For each ignored note the rule of this brain that ignores it; "" where only the person's own excludes do,
+    which were made for other folders."""
+    if not paths:
+        return {}
+    listing = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+    words = ("check-ignore", "--verbose", "--no-index", "-z", "--stdin")
+    done = git.call(*words, input=listing, env={"GIT_LITERAL_PATHSPECS": "0"})
+    parts = fields(done.out)
+    causes = dict.fromkeys(paths, "")
+    for source, line, pattern, path in zip(*(parts[start::4] for start in range(4)), strict=True):
+        local = not os.path.isabs(source) or source == os.path.join(git.common_dir, "info", "exclude")
+        if local and path in causes:
+            causes[path] = f"git ignores it by {source}, line {line} ({pattern})"
+    return causes
+
+
 def _status(git: Git, watched: tuple[str, ...]) -> Iterator[_Entry]:
+    at_root = _at_root(git.root, watched)
+    outside = {name for top in at_root for name in (top, f"{top}/")}
     out = git.run(
         "status",
         "--porcelain=v2",
         "-z",
         "--untracked-files=all",
         "--no-renames",
-        "--ignored=no",
+        "--ignored=traditional",
         "--",
         *watched,
+        *at_root,
     )
     seen: dict[str, _Entry] = {}
+    untracked: set[str] = set()
     for record in fields(out):
         if record.startswith("1 "):
             words = record.split(" ", 8)
@@ -109,9 +191,12 @@ def _status(git: Git, watched: tuple[str, ...]) -> Iterator[_Entry]:
             path = record.split(" ", 10)[10]
             seen[path] = _Entry(path, None, unmerged=True)
         elif record.startswith("? "):
+            untracked.add(record[2:])
             # A file that was taken out of the index alone comes twice: the first record knows its commit.
             seen.setdefault(record[2:], _Entry(record[2:], None))
-    yield from seen.values()
+        elif record.startswith("! ") and record[2:] not in outside:
+            seen.setdefault(record[2:], _Entry(record[2:], None, ignored=True))
+    yield from (entry for entry in seen.values() if entry.path not in outside or entry.path in untracked)
 
 
 def _sort(git: Git, entry: _Entry, content: Content, edits: list[Edit], held: list[tuple[str, str]]) -> None:
@@ -181,7 +266,10 @@ def commit_pending(
 
 
 def _named(found: Pending, content: Content) -> list[str]:
-    warnings = [f"{shown(path, content)} is not committed: {cause}" for path, cause in found.held]
+    warnings = [
+        f"{path} is {cause}." if cause.startswith(_BLOCKED) else f"{shown(path, content)} is not committed: {cause}"
+        for path, cause in found.held
+    ]
     strays = found.strays[:_MOST_NAMED]
     warnings += [f"{shown(path, content)} is not a note and was left alone." for path in strays]
     if len(found.strays) > len(strays):
@@ -204,6 +292,9 @@ def _put_back_derived(git: Git, found: Pending) -> list[str]:
         return warnings
     with Objects(git) as objects:
         for path, head in found.derived:
+            if not _is_file_or_gone(git.root, path):
+                warnings.append(f"{path} is no file, though that is the place of a derived one: move it away.")
+                continue
             data = workfiles.read(git.root, path)
             if head is None:
                 continue  # the next refresh makes it, or it is nobody's
@@ -220,6 +311,15 @@ def _put_back_derived(git: Git, found: Pending) -> list[str]:
     if clean:
         set_index(git, clean, {})
     return warnings
+
+
+def _is_file_or_gone(root: str, path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(workfiles.locate(root, path)).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except Refused:
+        return False
 
 
 def _without_bulk_deletions(

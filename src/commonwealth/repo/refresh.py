@@ -48,14 +48,18 @@ def touched(git: Git, tree: str, since: Iterable[str | None]) -> frozenset[str] 
     return frozenset(paths)
 
 
-def refreshed(git: Git, tree: str, paths: frozenset[str] | None, content: Content) -> str:
-    """`tree` with the derived files that the change of `paths` (None: of anything) asks for."""
+def refreshed(git: Git, tree: str, paths: frozenset[str] | None, content: Content, warnings: list[str]) -> str:
+    """`tree` with the derived files that the change of `paths` (None: of anything) asks for.
+
+    What is left out of them, and why, is added to `warnings`.
+    """
     if paths is not None and not paths:
         return tree
     with Objects(git) as objects:
         snapshot = TreeSnapshot(objects, tree)
         wanted = content.derive(paths, snapshot)
         differing = {path: data for path, data in wanted.items() if snapshot.read(path) != data}
+    warnings.extend(snapshot.warnings)
     if not differing:
         return tree
     entries: dict[str, Entry | None] = dict.fromkeys(differing)
@@ -63,13 +67,13 @@ def refreshed(git: Git, tree: str, paths: frozenset[str] | None, content: Conten
     return edit_tree(git, tree, entries)
 
 
-def refresh_commit(git: Git, tip: str, content: Content) -> str:
+def refresh_commit(git: Git, tip: str, content: Content, warnings: list[str]) -> str:
     """`tip` if its derived files are right, else a derived-only commit on top of it; no ref moves."""
     if is_marked(git, tip):
         return tip
     with Objects(git) as objects:
         info = commit_info(objects, tip)
-    tree = refreshed(git, info.tree, touched(git, info.tree, [read_mark(git)]), content)
+    tree = refreshed(git, info.tree, touched(git, info.tree, [read_mark(git)]), content, warnings)
     if tree == info.tree:
         write_mark(git, tip)
         return tip

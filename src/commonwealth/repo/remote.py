@@ -1,16 +1,11 @@
-"""The brain's remote: fetch and push one branch, verified by reading refs, and what may not leave this clone."""
+"""The brain's remote: fetch and push one branch, verified by reading refs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commonwealth.errors import Refused
-from commonwealth.repo.commit import shown
-from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git, decode
 from commonwealth.repo.head import ref_value
-from commonwealth.repo.objects import Objects
 from commonwealth.safetext import one_line
 
 _RACES = (
@@ -84,44 +79,3 @@ def remote_tip(git: Git, remote: str, branch: str, timeout: float) -> str | None
     """What the remote itself says its branch is at this moment."""
     out = git.run("ls-remote", "--quiet", remote, f"refs/heads/{branch}", timeout=timeout).decode("ascii", "replace")
     return out.split("\t", 1)[0] or None
-
-
-def refuse_outgoing_secrets(git: Git, commit: str, known: Sequence[str], content: Content) -> None:
-    """Scan every file and message that a push of `commit` would make public for the first time.
-
-    `known` are commits whose history is public already. Raises Refused for the first secret.
-    """
-    exclude = [f"^{name}" for name in known]
-    listed = decode(git.run("rev-list", "--objects", commit, *exclude)).split("\n")
-    with Objects(git) as objects:
-        for line in filter(None, listed):
-            name, _, path = line.partition(" ")
-            info = objects.info(name)
-            if info is None or info[1] not in ("blob", "commit"):
-                continue
-            data = objects.read(name) or b""
-            where = path if info[1] == "blob" else ""
-            if not where:
-                data = _words_of_commit(data)
-            elif content.is_derived(where):
-                data = _new_lines(objects, data, [f"{name}:{where}" for name in known])
-            for finding in content.scan(where, data):
-                place = shown(path, content) if where else f"the commit {name[:12]}"
-                raise Refused(
-                    f"secret: {place}: {finding.where} ({finding.rule}) in a commit that is not published yet",
-                    hint="Nothing was pushed. Revoke the secret; take it out of the file; then rewrite the commits "
-                    f"that hold it: `git rebase -i {known[0][:12] if known else '--root'}`.",
-                )
-
-
-def _new_lines(objects: Objects, data: bytes, published: Sequence[str]) -> bytes:
-    """The lines of a derived file that no published version has: such a file may be long, its news are not."""
-    known = {line for name in published for line in (objects.read(name) or b"").split(b"\n")}
-    return b"\n".join(line for line in data.split(b"\n") if line not in known)
-
-
-def _words_of_commit(data: bytes) -> bytes:
-    """What people wrote into a commit: names and message, without object names and signatures."""
-    head, _, message = data.partition(b"\n\n")
-    names = [line for line in head.split(b"\n") if line.startswith((b"author ", b"committer "))]
-    return b"\n".join([*names, message])

@@ -13,11 +13,12 @@ from commonwealth import timeline
 from commonwealth.errors import Bug, Busy, Damaged
 from commonwealth.repo.content import Person
 from commonwealth.repo.git import Git, decode, encode, fields
-from commonwealth.repo.head import clear_index_lock, ref_value, state_file
+from commonwealth.repo.head import clear_locks, ref_value, state_file
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.tree import Entry
 from commonwealth.repo.workfiles import blob_id
 
+_LARGEST = 1 << 25
 REGULAR = ("100644", "100755")
 _EMPTY_TREES = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -159,9 +160,9 @@ def set_index(git: Git, clean: Iterable[str], entries: Mapping[str, Entry | None
             _patiently(partial(git.run, "update-index", *args, input=listing), patience)
 
 
-def wait_for_index(git: Git, patience: float = 2) -> None:
-    """Wait until no git process holds the index. Raises Busy after `patience` seconds."""
-    _patiently(lambda: clear_index_lock(git), patience)
+def wait_for_git(git: Git, patience: float = 2) -> None:
+    """Wait until no git process holds index, HEAD or branch. Raises Busy after `patience` seconds."""
+    _patiently(lambda: clear_locks(git), patience)
 
 
 def _patiently(step: Callable[[], object], patience: float) -> None:
@@ -181,6 +182,13 @@ def move_ref(git: Git, ref: str, new: str, old: str | None, reason: str) -> bool
     """Move a ref from `old` (None: it must not exist) to `new`; whether it is there now, by reading it."""
     git.call("update-ref", "-m", reason, ref, new, old or "0" * len(new))
     return ref_value(git, ref) == new
+
+
+class Overtaken(Busy):
+    """Another git process moved the branch while a commit of ours was on its way there: trying again helps."""
+
+    def __init__(self, git: Git, branch: str) -> None:
+        super().__init__(f"Another git process moved {branch} of {git.root} at the same moment.", hint="Try again.")
 
 
 class MissingObject(Damaged):
@@ -252,12 +260,19 @@ class TreeSnapshot:
     def __init__(self, objects: Objects, tree: str) -> None:
         self._objects = objects
         self._tree = tree
+        self.warnings: list[str] = []
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a file, or None where there is none."""
+        """The bytes of a file, or None where there is none, or one too large for a note or a table of them."""
         name = f"{self._tree}:{path}"
         info = self._objects.info(name)
-        return self._objects.read(info[0]) if info is not None and info[1] == "blob" else None
+        if info is None or info[1] != "blob" or info[2] > _LARGEST:
+            return None
+        return self._objects.read(info[0])
+
+    def warn(self, text: str) -> None:
+        """Say something about these files to whoever works with them."""
+        self.warnings.append(text)
 
     def list(self, folder: str) -> Mapping[str, bool]:
         """The names directly in `folder`; True for sub-folders. Empty where there is no such folder."""

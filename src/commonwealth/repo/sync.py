@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 
 from commonwealth.errors import BrainError, Busy, Offline, Refused
-from commonwealth.repo import remote, workfiles
+from commonwealth.repo import outgoing, remote, workfiles
 from commonwealth.repo.commit import disk_trouble
 from commonwealth.repo.content import Content, Person
 from commonwealth.repo.failures import NoAccess
@@ -33,7 +33,7 @@ from commonwealth.repo.outcome import (
     rescue,
     seen_ref,
 )
-from commonwealth.repo.pending import commit_pending
+from commonwealth.repo.pending import blocked, commit_pending
 from commonwealth.repo.refresh import (
     MESSAGE,
     is_marked,
@@ -71,7 +71,7 @@ def sync(
     on the brain's branch, a merge by hand is under way, or the disk is full, Damaged. Trouble with the remote
     is no exception but part of the outcome: local work is committed all the same.
     """
-    lock = FileLock(os.path.join(git.git_dir, FOLDER, "sync.lock"), "sync")
+    lock = FileLock(os.path.join(git.git_dir, FOLDER, "sync.lock"), "sync", "Another sync of this brain is under way")
     deadline = time.monotonic() + timeout
     lock.acquire(timeout)
     try:
@@ -102,6 +102,7 @@ class _Run:
     known: str | None = None
     settled: bool = False
     committed: bool = False
+    sent: bool = False
     pulled: set[str] = field(default_factory=set)
     pushed: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
@@ -129,7 +130,8 @@ class _Run:
         if refusal is not None:
             return self.owing("refused", refusal)
         if trouble is not None:
-            return self.owing("deferred", trouble)
+            hopeless = isinstance(trouble, Refused) and not isinstance(trouble, NoAccess)
+            return self.owing("refused" if hopeless else "deferred", trouble)
         if self.remote is None:
             return self.done("committed")
         if self.tip is None or self.tip == self.theirs:
@@ -261,7 +263,7 @@ class _Run:
         self.warnings.extend(united.warnings)
         self.conflicts.update(united.conflicts)
         paths = touched(self.git, united.tree, [read_mark(self.git), theirs])
-        tree = refreshed(self.git, united.tree, paths, self.content)
+        tree = refreshed(self.git, united.tree, paths, self.content, self.warnings)
         fault("merge-tree")
         with Objects(self.git) as objects:
             seconds = max(commit_info(objects, commit).seconds for commit in (theirs, ours))
@@ -290,7 +292,7 @@ class _Run:
         """Bring the derived files up to date with the notes of our tip."""
         if self.tip is None or is_marked(self.git, self.tip):
             return
-        commit = refresh_commit(self.git, self.tip, self.content)
+        commit = refresh_commit(self.git, self.tip, self.content, self.warnings)
         if commit != self.tip:
             self.warnings.extend(move(self.git, self.branch, self.tip, commit, self.content))
             self.tip = commit
@@ -304,13 +306,14 @@ class _Run:
         tip = self.tip
         try:
             known = [*self.scanned, *filter(None, [self.theirs])]
-            remote.refuse_outgoing_secrets(self.git, tip, known, self.content)
+            self.warnings += outgoing.refuse_outgoing_secrets(self.git, tip, known, self.content, self.deadline)
             self.scanned = [tip]
             fault("push-before")
             answer = remote.push(self.git, self.remote, self.branch, tip, self.left())
             if answer.state == "accepted":
                 fault("push-accepted")
                 if self.is_there(tip):
+                    self.sent = True
                     self.pushed |= self.notes_in(self.theirs, tip)
                     return self.published()
         except Refused as error:
@@ -343,6 +346,7 @@ class _Run:
             move_ref(self.git, seen_ref(self.branch), self.tip, seen, "seen")
         fault("debt")
         clear_debt(self.git)
+        outgoing.forget_clean(self.git)
         return self.done("published")
 
     def owing(self, state: str, trouble: BrainError | None) -> tuple[str, BrainError | None]:
@@ -353,12 +357,13 @@ class _Run:
 
     def done(self, state: str) -> tuple[str, BrainError | None]:
         """`state`, or unchanged where nothing happened."""
-        happened = self.committed or self.pulled or self.pushed or self.tip != self.start
+        happened = self.committed or self.pulled or self.sent or self.tip != self.start
         return (state if happened else "unchanged"), None
 
     def outcome(self, ended: tuple[str, BrainError | None]) -> Outcome:
         """The answer to the caller."""
         changed: tuple[str, ...] = ()
+        self.warnings += [f"{path} is {cause}." for path, cause in blocked(self.git, self.content)]
         if self.tip is not None and self.tip != self.start:
             changed = tuple(differences(self.git, self.start, self.tip))
         return Outcome(

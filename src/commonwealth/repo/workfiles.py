@@ -166,14 +166,16 @@ def remove(root: str, path: str, expect: bytes) -> None:
 def sync_folders(root: str, paths: list[str]) -> None:
     """Make renames and removals durable: each folder that holds one of `paths` is flushed once."""
     for folder in sorted({os.path.dirname(os.path.join(root, path)) for path in paths}):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             atomic.flush_folder(folder)
 
 
 def flush_file(place: str) -> None:
-    """Flush a file's bytes to disk; one that is gone needs none."""
+    """Flush a file's bytes to disk; one that is gone needs none, nor what is no file."""
     try:
-        fd = os.open(place, os.O_RDONLY | _NOFOLLOW)
+        if not stat.S_ISREG(os.lstat(place).st_mode):
+            return
+        fd = os.open(place, os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0))
     except (FileNotFoundError, NotADirectoryError):
         return
     try:

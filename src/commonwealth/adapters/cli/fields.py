@@ -10,7 +10,10 @@ from commonwealth.adapters.cli.options import TIME, Given, many, options
 from commonwealth.errors import Usage
 from commonwealth.flows.remember import Draft
 from commonwealth.flows.update import FieldValue
-from commonwealth.model import CONFIDENCES, STATUSES, TYPES, Provenance
+from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Provenance
+
+OPEN = tuple(status for status in STATUSES if status not in CLOSED_STATUSES)
+"""What a note may be set to; closing one takes more than a word."""
 
 body_options = options(
     click.option("-m", "--body", "body", metavar="TEXT", help="The body, in markdown."),
@@ -20,7 +23,7 @@ body_options = options(
 note_options = options(
     click.option("--summary", metavar="TEXT", help="One or two sentences that tell the whole fact."),
     click.option("--type", "type", type=click.Choice(TYPES), help="What kind of fact it is."),
-    click.option("--status", type=click.Choice(STATUSES), help="How well it is established."),
+    click.option("--status", type=click.Choice(OPEN), help="How well it is established."),
     click.option("--confidence", type=click.Choice(CONFIDENCES), help="How sure you are."),
     click.option("--observed-at", type=TIME, metavar="TIME", help="When it was seen; now, if left out."),
     click.option("--valid-from", type=TIME, metavar="TIME", help="Since when it is true."),

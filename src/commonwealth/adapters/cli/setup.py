@@ -11,6 +11,7 @@ from commonwealth.adapters import show
 from commonwealth.adapters.cli import documents
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
+from commonwealth.errors import Usage
 from commonwealth.flows import setup
 
 
@@ -28,6 +29,7 @@ def init_command(call: Call, folder: str, name: str | None, remote: str | None) 
 
     A repository that is there already becomes a brain with its files as they are. Running this again is safe.
     """
+    _refuse_selector(call, "init", "the folder")
     place = Path(call.path(folder))
     done = setup.init(place, name=name, remote=remote, cwd=call.folder, now=timeline.now())
     return _answer(call, done, "Made" if done.fresh else "Found")
@@ -46,10 +48,16 @@ def join_command(call: Call, url: str, folder: str | None) -> int:
 
     Without DIR it is kept in your own folder. Nothing in a brain is ever run, and running this again is safe.
     """
+    _refuse_selector(call, "join", "the address and the folder")
     place = Path(call.path(folder)) if folder else None
     with call.screen.working(f"Cloning {url}"):
         done = setup.join(url, place, cwd=call.folder)
     return _answer(call, done, "Joined" if done.fresh else "Found")
+
+
+def _refuse_selector(call: Call, name: str, instead: str) -> None:
+    if call.selector is not None:
+        raise Usage(f"`brain {name}` takes no `--brain`: it is named by {instead}.", hint=f"brain {name} --help")
 
 
 def _answer(call: Call, done: setup.Setup, what: str) -> int:

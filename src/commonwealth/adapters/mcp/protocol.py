@@ -93,10 +93,13 @@ class Loop:
             return
         if isinstance(message, list):
             self._batch(message)
-        elif isinstance(message, dict) and message.get("method") in self._methods.slow:
+        elif isinstance(message, dict) and self._is_slow(message.get("method")):
             self._waiting.put(message)
         else:
             self._reply(message)
+
+    def _is_slow(self, method: Json) -> bool:
+        return isinstance(method, str) and method in self._methods.slow
 
     def _batch(self, messages: list[Json]) -> None:
         if not self._methods.batches():
