@@ -86,7 +86,7 @@ def texts(files: Sequence[NoteFile]) -> dict[str, list[str]]:
 
 def by_sqlite_utils(path: Path, files: Iterable[NoteFile]) -> None:
     """The same tables filled by sqlite-utils, full text without its triggers."""
-    import sqlite_utils  # noqa: PLC0415  # an alternative that need not be there
+    sqlite_utils = importlib.import_module("sqlite_utils")  # an alternative that need not be there
 
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
         conn.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {schema.TABLES}")
