@@ -391,8 +391,8 @@ def test_removing_what_is_not_there_says_where_the_rules_are() -> None:
 
 
 def test_folders_that_differ_in_case_have_rules_of_their_own() -> None:
-    config.save_rule(Rule("/work/Shop", "a"))
-    config.save_rule(Rule("/work/shop", "b"))
+    config.save_rule(Rule("/code/Shop", "a"))
+    config.save_rule(Rule("/code/shop", "b"))
     assert len(config.load_registry().rules) == 2
 
 
@@ -405,9 +405,9 @@ SHOP = "github.com/acme/shop"
     ("matches", "identity", "folder", "winner"),
     [
         # most specific wins
-        (["*", "github.com/*", "github.com/acme/*", "/work", SHOP], SHOP, "/work/shop", SHOP),
-        (["github.com/acme/*", "/work", "github.com/*"], SHOP, "/work/shop", "/work"),
-        (["/work", "/work/acme", "/"], SHOP, "/work/acme/shop", "/work/acme"),
+        (["*", "github.com/*", "github.com/acme/*", "/code", SHOP], SHOP, "/code/shop", SHOP),
+        (["github.com/acme/*", "/code", "github.com/*"], SHOP, "/code/shop", "/code"),
+        (["/code", "/code/acme", "/"], SHOP, "/code/acme/shop", "/code/acme"),
         (["github.com/*", "*", "github.com/acme/*"], SHOP, None, "github.com/acme/*"),
         (["*"], SHOP, None, "*"),
         # spelling
@@ -416,9 +416,9 @@ SHOP = "github.com/acme/shop"
         (["github.com/acme/shop.git"], SHOP, None, "github.com/acme/shop.git"),
         (["GITHUB.COM/*"], SHOP, None, "GITHUB.COM/*"),
         (["github.com/acme/**"], SHOP, None, "github.com/acme/**"),
-        (["/work/**"], None, "/work/x", "/work/**"),
-        (["/work/*"], None, "/work/x/y", "/work/*"),
-        (["/work/"], None, "/work", "/work/"),
+        (["/code/**"], None, "/code/x", "/code/**"),
+        (["/code/*"], None, "/code/x/y", "/code/*"),
+        (["/code/"], None, "/code", "/code/"),
         (["/*"], None, "/anything", "/*"),
         (["/"], None, "/anything", "/"),
         # what only looks alike
@@ -428,11 +428,11 @@ SHOP = "github.com/acme/shop"
         (["github.com/acme/shop"], "github.com/alice/shop", None, None),
         (["github.com/acme/shop"], "evil.com/github.com/acme/shop", None, None),
         (["acme/shop"], SHOP, None, None),
-        (["/work"], None, "/workshop", None),
-        (["/work/shop"], None, "/work", None),
-        (["*", "github.com/*"], None, "/work", None),
-        (["/work"], SHOP, None, None),
-        ([""], SHOP, "/work", None),
+        (["/code"], None, "/workshop", None),
+        (["/code/shop"], None, "/code", None),
+        (["*", "github.com/*"], None, "/code", None),
+        (["/code"], SHOP, None, None),
+        ([""], SHOP, "/code", None),
         # repositories without a server are known by a path
         (["/srv/git/shop"], "/srv/git/shop", "/home/alice/shop", "/srv/git/shop"),
         (["/srv/git/Shop.git"], "/srv/git/shop", "/home/alice/shop", "/srv/git/Shop.git"),
@@ -440,7 +440,7 @@ SHOP = "github.com/acme/shop"
         (["/srv/git/*"], "/srv/git/shop", "/home/alice/shop", "/srv/git/*"),
         (["/home/alice/code"], "/home/alice/code", "/home/Alice/Code/src", "/home/alice/code"),
         (["/w/code", "/w/code/secret"], "/w/code", "/w/code/secret/x", "/w/code/secret"),
-        (["C:\\Work"], "c:/work", None, "C:\\Work"),
+        (["C:\\Code"], "c:/code", None, "C:\\Code"),
     ],
 )
 def test_the_most_specific_rule_wins(
@@ -451,11 +451,11 @@ def test_the_most_specific_rule_wins(
         assert (found.match if found else None) == winner
 
 
-@pytest.mark.parametrize("match", [SHOP, "github.com/acme/*", "/work"])
+@pytest.mark.parametrize("match", [SHOP, "github.com/acme/*", "/code"])
 def test_on_a_tie_the_rule_for_no_brain_wins(match: str) -> None:
-    pair = (Rule(match, "b"), Rule(match.upper() if match[0] != "/" else "/work/", None))
+    pair = (Rule(match, "b"), Rule(match.upper() if match[0] != "/" else "/code/", None))
     for rules in (pair, pair[::-1]):
-        found = Registry(rules).resolve(SHOP, "/work/shop")
+        found = Registry(rules).resolve(SHOP, "/code/shop")
         assert found is not None
         assert found.brain is None
 

@@ -329,9 +329,9 @@ def test_join_refuses_a_folder_with_something_else_in_it(tmp_path: Path, publish
         ("git@git.example.com:acme/*", "git.example.com/acme/*"),
         ("*", "*"),
         ("~/work", "~/work"),
-        ("/nowhere/../work/", "/work"),
-        ("/work/*", "/work/*"),
-        ("  /work  ", "/work"),
+        ("/nowhere/../code/", "/code"),
+        ("/code/*", "/code/*"),
+        ("  /code  ", "/code"),
     ],
 )
 def test_a_rule_is_written_as_it_is_compared_and_removed_by_any_spelling(given_match: str, match: str) -> None:
