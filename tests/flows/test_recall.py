@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.errors import BadNote, Refused
+from commonwealth.errors import BadNote, BrainError, Refused
 from commonwealth.flows import brains, indexing, recall, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.index.query import Query
@@ -135,7 +135,7 @@ def test_a_brain_that_is_away_for_a_moment_keeps_its_index(brain: Brain, tmp_pat
     rows = indexing.ask(brain, lambda conn: conn.execute("SELECT count(*) FROM files").fetchone()[0])
     for folder in ("memory", "people", ".git"):
         (brain.root / folder).rename(tmp_path / folder)
-    with pytest.raises(Exception):  # noqa: B017, PT011
+    with pytest.raises(BrainError):
         found(brain, "known")
     for folder in ("memory", "people", ".git"):
         (tmp_path / folder).rename(brain.root / folder)

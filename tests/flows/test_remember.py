@@ -133,9 +133,8 @@ def test_hostile_titles_make_safe_ids_and_come_back_exactly(brain: Brain, git: P
 def test_a_title_that_no_file_can_hold_is_refused_and_leaves_nothing(brain: Brain, git: PlainGit) -> None:
     before = git(brain.root, "rev-parse", "HEAD")
     for title in ("half \ud83d a character", "x" * 2000, "  \n "):
-        with pytest.raises(Exception) as caught:  # noqa: PT011
+        with pytest.raises((Refused, Usage)):
             record(brain, title)
-        assert type(caught.value).__name__ in ("Refused", "Usage")
     assert git(brain.root, "rev-parse", "HEAD") == before
     assert git(brain.root, "status", "--porcelain") == ""
 
