@@ -141,6 +141,7 @@ def test_a_link_in_the_place_of_a_folder_is_named_and_the_rest_is_looked_at(brai
     checks = upkeep.doctor(str(brain.root), "/")
     named = {check.name for check in checks if check.state != "ok" and "work-state" in check.message}
     assert {"notes", "folders"} <= named
+    assert any(check.state == "fail" and "work-state" in check.message for check in checks)
     assert all("work-state" in check.message for check in checks if check.state == "fail")
     assert any(check.name == "git" and check.state == "ok" for check in checks)
 
