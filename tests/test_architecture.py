@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 PACKAGE = SOURCE / "commonwealth"
 
 YAML = {"yamlnodes", "plainyaml", "settings"}
-FLOOR_0 = YAML | {"errors", "model", "timeline", "safetext", "routing", "atomic", "config"}
+FLOOR_0 = YAML | {"errors", "model", "timeline", "safetext", "routing", "atomic", "config", "faults"}
 MAY_IMPORT = {
     **dict.fromkeys(FLOOR_0, FLOOR_0),
     "notes": FLOOR_0,

@@ -15,7 +15,7 @@ import pytest
 
 from commonwealth import atomic
 from commonwealth.errors import Refused
-from commonwealth.flows import brains, freshness, indexing, recall, setup, upkeep
+from commonwealth.flows import brains, doctor, freshness, indexing, recall, setup
 from commonwealth.flows.brains import Brain
 from commonwealth.index import schema, update
 from commonwealth.index.query import Query
@@ -153,7 +153,7 @@ def test_an_index_that_cannot_be_written_still_answers_and_the_doctor_says_so(fi
     assert titles(filled, "queue", sweep=False) == [*ALL, "Note 9"]
     with pytest.raises(Refused, match="cannot be written"):
         indexing.rebuild(filled)
-    found = [check for check in upkeep.doctor(str(filled.root), "/") if check.name == "index"]
+    found = [check for check in doctor.doctor(str(filled.root), "/") if check.name == "index"]
     assert [check.state for check in found] == ["fail"]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from commonwealth.errors import Damaged
-from commonwealth.flows import brief, freshness, indexing, recall, syncing, upkeep
+from commonwealth.flows import brief, doctor, freshness, indexing, recall, syncing, upkeep
 from commonwealth.flows.brains import Brain, open_brain
 from commonwealth.index.query import Query
 from commonwealth.model import Receipt
@@ -25,7 +25,7 @@ def titles(brain: Brain) -> list[str]:
 
 def named(brain: Brain, path: str) -> bool:
     """Whether status and doctor both name the odd one."""
-    told = [check.message for check in upkeep.doctor(str(brain.root), brain.cwd) if check.state == "fail"]
+    told = [check.message for check in doctor.doctor(str(brain.root), brain.cwd) if check.state == "fail"]
     return any(path in text for text in upkeep.status(brain).problems) and any(path in text for text in told)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.flows import recall, syncing, upkeep
+from commonwealth.flows import doctor, recall, syncing, upkeep
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.update import update
@@ -179,7 +179,7 @@ def test_a_note_that_the_brain_ignores_is_named_by_status_doctor_and_sync(brain:
     write(brain, {".gitignore": "draft-*\n", "memory/draft-a.md": note_text("Draft"), "id_rsa": "x"})
     assert any("memory/draft-a.md" in text for text in upkeep.status(brain).held)
     assert "id_rsa" in upkeep.status(brain).strays
-    checks = upkeep.doctor(str(brain.root), str(brain.root))
+    checks = doctor.doctor(str(brain.root), str(brain.root))
     assert any("memory/draft-a.md" in check.message for check in checks)
     assert any("id_rsa" in check.message for check in checks)
     warnings = syncing.sync(brain).warnings
@@ -190,5 +190,5 @@ def test_a_note_that_the_brain_ignores_is_named_by_status_doctor_and_sync(brain:
 def test_the_doctor_names_a_lock_that_git_left_behind(brain: Brain) -> None:
     lock = brain.root / ".git/refs/heads/main.lock"
     lock.write_bytes(b"")
-    checks = upkeep.doctor(str(brain.root), str(brain.root))
+    checks = doctor.doctor(str(brain.root), str(brain.root))
     assert any("main.lock" in check.message for check in checks)

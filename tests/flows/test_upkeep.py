@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.flows import upkeep
+from commonwealth.flows import doctor, upkeep
 from commonwealth.flows.brains import Brain
 from commonwealth.index import schema
 
@@ -22,7 +22,7 @@ PlainGit = Callable[..., str]
 
 def told(brain: Brain, name: str) -> dict[str, str]:
     """What the doctor says under one name: message and state."""
-    return {check.message: check.state for check in upkeep.doctor(str(brain.root), "/") if check.name == name}
+    return {check.message: check.state for check in doctor.doctor(str(brain.root), "/") if check.name == name}
 
 
 def bytes_of(brain: Brain) -> dict[str, str]:
@@ -35,7 +35,7 @@ def bytes_of(brain: Brain) -> dict[str, str]:
 
 def test_a_healthy_brain_has_nothing_to_mend(brain: Brain) -> None:
     recorded(brain)
-    checks = upkeep.doctor(str(brain.root), "/")
+    checks = doctor.doctor(str(brain.root), "/")
     assert {check.state for check in checks} <= {"ok", "note"}
     assert all(check.hint for check in checks if check.state not in ("ok", "note"))
     assert told(brain, "notes") == {"2 notes, all readable": "ok"}
@@ -138,7 +138,7 @@ def test_candidates_and_conflicts_are_counted(brain: Brain, tmp_path: Path) -> N
 
 def test_a_link_in_the_place_of_a_folder_is_named_and_the_rest_is_looked_at(brain: Brain) -> None:
     (brain.root / "work-state").symlink_to("/etc")
-    checks = upkeep.doctor(str(brain.root), "/")
+    checks = doctor.doctor(str(brain.root), "/")
     named = {check.name for check in checks if check.state != "ok" and "work-state" in check.message}
     assert {"notes", "folders"} <= named
     assert any(check.state == "fail" and "work-state" in check.message for check in checks)
@@ -159,7 +159,7 @@ def test_a_rotten_index_is_named(brain: Brain) -> None:
 
 
 def test_without_a_brain_the_machine_is_looked_at(tmp_path: Path) -> None:
-    checks = upkeep.doctor(None, str(tmp_path))
+    checks = doctor.doctor(None, str(tmp_path))
     assert [check.state for check in checks if check.name == "git"] == ["ok"]
     [brain] = [check for check in checks if check.name == "brain"]
     assert brain.state == "fail"
@@ -171,12 +171,12 @@ def test_a_registry_that_cannot_be_read_is_loud(tmp_path: Path, text: str) -> No
     path = tmp_path / "home" / ".commonwealth" / "registry.yaml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    checks = upkeep.doctor(None, str(tmp_path))
+    checks = doctor.doctor(None, str(tmp_path))
     assert any(check.name == "rules" and check.state == "fail" and str(path) in check.message for check in checks)
 
 
 def test_without_git_the_doctor_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    [check] = [check for check in upkeep.doctor(None, str(tmp_path)) if check.name == "git"]
+    [check] = [check for check in doctor.doctor(None, str(tmp_path)) if check.name == "git"]
     assert check.state == "fail"
     assert os.linesep not in check.message

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.repo import faults
-from commonwealth.repo.faults import POINTS
+from commonwealth import faults
+from commonwealth.faults import POINTS
 from commonwealth.repo.git import Git
 from commonwealth.repo.outcome import read_debt
 
@@ -114,5 +114,7 @@ def test_a_sync_killed_anywhere_loses_nothing_and_the_next_one_converges(tmp_pat
 
 def test_every_fault_point_is_named_once_and_reached_by_code() -> None:
     folder = Path(faults.__file__).parent
-    used = re.findall(r'(?:fault\(|half: str = |half=)"([a-z-]+)"', "".join(p.read_text() for p in folder.glob("*.py")))
+    used = re.findall(
+        r'(?:fault\(|half: str = |half=)"([a-z-]+)"', "".join(p.read_text() for p in folder.rglob("*.py"))
+    )
     assert sorted(used) == sorted(POINTS)

@@ -132,7 +132,7 @@ def test_an_interrupted_move_is_finished(
     new = elsewhere(brain, tmp_path, CHANGES)
     put(brain, "memory/2026-07/mine.md", "title: mine\n")
     monkeypatch.setenv("COMMONWEALTH_FAULT", f"{point}={error}")
-    monkeypatch.setattr("commonwealth.repo.faults._seen", {})
+    monkeypatch.setattr("commonwealth.faults._seen", {})
     with pytest.raises(OSError, match="move-"):
         go(brain, new)
     monkeypatch.delenv("COMMONWEALTH_FAULT")
@@ -150,7 +150,7 @@ def test_a_commit_by_hand_after_an_interrupted_move_reverts_nothing(
 ) -> None:
     new = elsewhere(brain, tmp_path, CHANGES)
     monkeypatch.setenv("COMMONWEALTH_FAULT", f"{point}=EIO")
-    monkeypatch.setattr("commonwealth.repo.faults._seen", {})
+    monkeypatch.setattr("commonwealth.faults._seen", {})
     with pytest.raises(OSError, match="move-"):
         go(brain, new)
     monkeypatch.delenv("COMMONWEALTH_FAULT")

@@ -12,10 +12,11 @@ from commonwealth.safetext import one_line
 if TYPE_CHECKING:
     from commonwealth.adapters.wire import JsonObject
     from commonwealth.flows.brief import Brief
+    from commonwealth.flows.doctor import Check
     from commonwealth.flows.importing import ImportReport
     from commonwealth.flows.recall import Link, Reading, SearchResult
     from commonwealth.flows.setup import RuleCheck, Setup
-    from commonwealth.flows.upkeep import Check, Status
+    from commonwealth.flows.upkeep import Status
     from commonwealth.hosts.plugin import PluginStatus
     from commonwealth.routing import Rule
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from commonwealth.errors import BrainError, Refused
+from commonwealth.faults import fault
 from commonwealth.repo import workfiles
 from commonwealth.repo.content import Content, Person
-from commonwealth.repo.faults import fault
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, main_branch, require_branch
 from commonwealth.repo.lock import WriterLock

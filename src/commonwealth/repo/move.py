@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 
 from commonwealth import atomic
 from commonwealth.errors import BrainError
+from commonwealth.faults import fault
 from commonwealth.repo import workfiles
 from commonwealth.repo.common import read_text
 from commonwealth.repo.content import Content
-from commonwealth.repo.faults import fault
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, main_branch, require_branch, state_file
 from commonwealth.repo.objects import Objects

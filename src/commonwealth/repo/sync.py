@@ -13,11 +13,11 @@ import time
 from dataclasses import dataclass, field
 
 from commonwealth.errors import BrainError, Busy, Offline, Refused
+from commonwealth.faults import fault
 from commonwealth.repo import outgoing, remote, workfiles
 from commonwealth.repo.commit import disk_trouble
 from commonwealth.repo.content import Content, Person
 from commonwealth.repo.failures import NoAccess
-from commonwealth.repo.faults import fault
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, main_branch, ref_value, under_way
 from commonwealth.repo.integrate import integrate, merge_bases

@@ -10,10 +10,11 @@ from commonwealth.routing import Rule
 
 if TYPE_CHECKING:  # a command loads only its own flow
     from commonwealth.flows.brains import Brain
+    from commonwealth.flows.doctor import Check
     from commonwealth.flows.identity import Identity
     from commonwealth.flows.importing import ImportReport
     from commonwealth.flows.setup import RuleCheck, Setup
-    from commonwealth.flows.upkeep import Check, Status
+    from commonwealth.flows.upkeep import Status
     from commonwealth.hosts.plugin import PluginStatus
 
 

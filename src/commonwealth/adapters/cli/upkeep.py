@@ -9,8 +9,8 @@ from commonwealth.adapters.cli import documents, hosted
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
 from commonwealth.errors import Refused
-from commonwealth.flows import identity, indexing, syncing, upkeep
-from commonwealth.flows.upkeep import Check
+from commonwealth.flows import doctor, identity, indexing, syncing
+from commonwealth.flows.doctor import Check
 
 
 @command("doctor", "brain doctor", "brain doctor --json | jq '.checks[] | select(.state == \"fail\")'")
@@ -21,7 +21,7 @@ def doctor_command(call: Call) -> int:
     Nothing is changed. The exit code is 1 when a check fails.
     """
     with call.screen.working("Looking"):
-        checks = (*upkeep.doctor(call.selector, call.folder), *_plugins())
+        checks = (*doctor.doctor(call.selector, call.folder), *_plugins())
     if call.screen.as_json:
         call.screen.document(documents.checks(checks))
     else:
