@@ -14,6 +14,8 @@ from collections.abc import Callable
 
 TEMPORARY = re.compile(r"\.commonwealth-[0-9a-f]{16}\.tmp")
 """The names of unfinished files; one that no writer holds is debris of a crash."""
+TEMPORARY_PATTERN = ".commonwealth-*.tmp"
+"""The same for git's ignore files: somebody's `git add` must not take one along."""
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 

@@ -8,7 +8,10 @@ import signal
 
 VARIABLE = "COMMONWEALTH_FAULT"
 """`<point>=kill`, or `<point>=` and the name of an error such as ENOSPC or EIO; `<point>:2=kill` is the second
-time that the point is reached."""
+time that the point is reached. `none` lets everything pass."""
+
+LOG = "COMMONWEALTH_FAULT_LOG"
+"""A file that gets the name of every point reached, a line each; read only where `VARIABLE` is set."""
 
 POINTS = (
     "commit-temp-written",
@@ -31,8 +34,44 @@ POINTS = (
     "push-accepted",
     "push-refused",
     "debt",
+    "write-committed",
+    "settled",
+    "debt-recorded",
+    "adopt-commit",
+    "adopt-moved",
+    "rename-journal",
+    "rename-made",
+    "rename-head",
+    "rename-recorded",
+    "request-offered",
+    "move-closed",
+    "take-back-half",
+    "index-update",
+    "index-built",
+    "index-switched",
+    "index-swept",
+    "import-batch",
+    "worker-spawn",
+    "worker-started",
+    "worker-locked",
+    "worker-taken",
+    "worker-told",
+    "init-made",
+    "init-hardened",
+    "init-files",
+    "init-committed",
+    "join-cloned",
+    "join-hardened",
+    "join-checked-out",
+    "setup-placed",
+    "setup-indexed",
+    "setup-mapped",
+    "stranded-half",
+    "stranded-kept",
+    "stranded-moved",
+    "stranded-done",
 )
-"""Every point there is, in the order of a write and then of a sync."""
+"""Every point there is: of a write, of a sync, of the index, of an import, of the worker, of `init` and `join`."""
 
 _seen: dict[str, int] = {}
 
@@ -42,6 +81,9 @@ def fault(name: str) -> None:
     wanted = os.environ.get(VARIABLE)
     if not wanted:
         return
+    log = os.environ.get(LOG)
+    if log:
+        _note(log, name)
     place, _, action = wanted.partition("=")
     point, _, turn = place.partition(":")
     if point != name:
@@ -53,3 +95,11 @@ def fault(name: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     code = getattr(errno, action)
     raise OSError(code, os.strerror(code), name)
+
+
+def _note(log: str, name: str) -> None:
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(descriptor, f"{name}\n".encode())
+    finally:
+        os.close(descriptor)

@@ -85,3 +85,19 @@ def now() -> str:
 def holds(valid_from: str | None, valid_until: str | None, at: str) -> bool:
     """Whether half-open `[valid_from, valid_until)` contains the instant `at`; a missing end is unbounded."""
     return (valid_from is None or valid_from <= at) and (valid_until is None or at < valid_until)
+
+
+def age(since: str, now: str) -> str:
+    """How long ago an instant was, in the largest unit that says it: `2 days`. Empty where it is no instant.
+
+    Both are canonical times; an instant of the future was just now.
+    """
+    try:
+        seconds = max(0.0, (parse(now) - parse(since)).total_seconds())
+    except ValueError:
+        return ""
+    for size, word in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            number = int(seconds // size)
+            return f"{number} {word}{'' if number == 1 else 's'}"
+    return "less than a minute"

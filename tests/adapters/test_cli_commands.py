@@ -277,7 +277,7 @@ def test_what_is_disputed_is_marked_for_people_with_how_to_settle_it(run: Run, t
     done = run("search", "retries")
 
     assert {line.split("\t")[2] for line in done.stdout.decode().splitlines()} == {"observed (disputed)"}
-    assert b"edit the one to keep" in done.stderr
+    assert b"brain conflicts resolve" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["remember", "decide", "update"])

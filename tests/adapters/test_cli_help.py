@@ -40,6 +40,7 @@ def test_the_commands_of_the_design_are_there() -> None:
         "init", "join", "remember", "decide", "search", "recall", "read", "update", "sync", "status",
         "rebuild-index", "rules list", "rules add", "rules remove", "rules check", "whoami", "import", "mcp",
         "hook", "plugin install", "plugin status", "plugin uninstall", "demo", "doctor", "brief",
+        "conflicts list", "conflicts resolve", "history", "daemon run", "daemon status", "daemon unit",
     }  # fmt: skip
 
 

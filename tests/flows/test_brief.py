@@ -171,9 +171,9 @@ def test_a_candidate_is_never_told(brain: Brain, tmp_path: Path) -> None:
 def test_a_session_is_told_how_a_dispute_is_settled(brain: Brain) -> None:
     note_id = recorded(brain, "Retries are safe", repository=brain.repository)
     told = brief.session_start(brain, now=NOW, budget=1200, ask=indexing.ask)
-    assert "edit the one to keep" not in told.text
+    assert "brain conflicts resolve" not in told.text
     rival = note_text("Retries are not safe", conflict_of=note_id, repository=str(brain.repository))
     write(brain, {"memory/rival.md": rival})
     told = brief.session_start(brain, now=NOW, budget=1200, ask=indexing.ask)
     assert len(told.notes) == 2
-    assert "edit the one to keep" in told.text
+    assert "brain conflicts resolve" in told.text

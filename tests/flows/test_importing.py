@@ -14,6 +14,7 @@ from commonwealth.config import DEFAULT_FOLDERS
 from commonwealth.errors import Refused, Usage
 from commonwealth.flows import brains, import_source, importing, setup
 from commonwealth.flows.import_shelf import BrainShelf
+from commonwealth.flows.import_writing import BATCH, Left
 from commonwealth.flows.importing import ImportReport, Settings
 from commonwealth.model import Note
 from commonwealth.notes import codec, foreign, naming
@@ -32,7 +33,7 @@ class Brain:
     messages: list[str] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
 
-    def write(self, changes: Sequence[Change], message: str) -> str:
+    def write(self, changes: Sequence[Change], message: str) -> Left:
         for change in changes:
             path = self.root / change.path
             assert (path.read_bytes() if path.exists() else None) == change.expect
@@ -41,7 +42,7 @@ class Brain:
             path.write_bytes(change.data)
         self.messages.append(message)
         self.sizes.append(len(changes))
-        return "0" * 40
+        return Left()
 
     def take(self, source: Path, kind: str | None = None, now: str = NOW) -> ImportReport:
         settings = Settings(kind, DEFAULT_FOLDERS, KEY, now)
@@ -132,7 +133,7 @@ def test_every_file_of_a_corpus_is_accounted_for_and_a_repeat_changes_nothing(
     again = brain.take(folder)
     assert (again.imported, again.unchanged, len(again.skipped)) == (0, imported, skipped)
     assert brain.state() == before
-    assert brain.sizes == [min(200, imported - start) for start in range(0, imported, 200)]
+    assert brain.sizes == [min(BATCH, imported - start) for start in range(0, imported, BATCH)]
 
 
 def test_the_decisions_of_a_corpus_keep_number_status_and_supersession(brain: Brain, shared: Path) -> None:
@@ -518,7 +519,7 @@ def test_updates_and_progress_are_counted(brain: Brain, source: Path) -> None:
     settings = Settings(None, DEFAULT_FOLDERS, KEY, NOW)
     shelf = BrainShelf(brain.root, DEFAULT_FOLDERS)
     importing.run(source, settings, shelf=shelf, write=brain.write, progress=lambda *step: told.append(step))
-    assert told == [(0, 450), (200, 450), (400, 450)]
+    assert told == [(done, 450) for done in range(0, 450, BATCH)]
     put(source, "7.md", "# Tip seven\n")
     put(source, "new.md", "# New\n")
     report = brain.take(source)
@@ -558,7 +559,7 @@ def test_an_import_is_committed_in_batches_and_leaves_the_work_tree_clean(
     report = importing.import_folder(real, source, kind=None, now=NOW)
     assert (report.imported, report.unchanged, report.skipped) == (250, 0, ())
     subjects = git(real.root, "log", "--format=%s").splitlines()
-    assert subjects[:2] == ["Import 50 notes (201-250 of 250)", "Import 200 notes (1-200 of 250)"]
+    assert subjects[:2] == ["Import 50 notes (201-250 of 250)", "Import 100 notes (101-200 of 250)"]
     assert git(real.root, "status", "--porcelain") == ""
     tip = git(real.root, "rev-parse", "HEAD")
     assert importing.import_folder(real, source, kind=None, now=NOW).unchanged == 250

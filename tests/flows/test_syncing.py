@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.flows import doctor, recall, syncing, upkeep
+from commonwealth.flows import doctor, identity, recall, syncing, upkeep
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.update import update
@@ -192,3 +192,77 @@ def test_the_doctor_names_a_lock_that_git_left_behind(brain: Brain) -> None:
     lock.write_bytes(b"")
     checks = doctor.doctor(str(brain.root), str(brain.root))
     assert any("main.lock" in check.message for check in checks)
+
+
+def test_what_a_protected_main_branch_declines_waits_on_a_branch_of_the_person(
+    team: Team, remote: Path, git: PlainGit
+) -> None:
+    alice, bob = team
+    hook = remote / "hooks/update"
+    words = "GH006: Protected branch update failed"
+    hook.write_text(f"#!/bin/sh\n[ $1 != refs/heads/main ] || {{ echo {words}; exit 1; }}\n")
+    hook.chmod(0o755)
+    note_id = recorded(alice.act(), "From Alice")
+    receipt = syncing.sync(alice.act())
+    request = f"brain/{identity.whoami(alice.act()).ref}"
+    assert receipt.state == "committed"
+    assert receipt.reason
+    assert request in receipt.reason
+    assert receipt.next
+    debt = upkeep.status(alice.act()).debt
+    assert debt is not None
+    assert request in debt.reason
+    git(remote, "update-ref", "refs/heads/main", f"refs/heads/{request}")
+    syncing.sync(bob.act())
+    assert recall.read(bob.act(), note_id).note.title == "From Alice"
+    assert syncing.sync(alice.act()).state in ("published", "unchanged")
+    assert upkeep.status(alice.act()).debt is None
+    assert syncing.unpublished(alice.act()) == 0
+
+
+def test_a_rewritten_remote_is_told_until_it_is_adopted_and_then_all_go_on(
+    team: Team, remote: Path, git: PlainGit, tmp_path: Path
+) -> None:
+    alice, bob = team
+    leak = recorded(alice.act(), "The key", body="It is zQ7xV2planted9Kt4mW.")
+    syncing.sync(alice.act())
+    syncing.sync(bob.act())
+    kept = recorded(bob.act(), "Never published")
+    update(bob.act(), leak, {"summary": "Seen by Bob."}, session=Session(), now="2026-07-02T10:00:00Z")
+    git(tmp_path, "clone", "-q", str(remote), "purge")
+    where = recall.locate(alice.act(), leak).path
+    git(tmp_path / "purge", "rm", "-q", where)
+    git(tmp_path / "purge", "checkout", "-q", "--orphan", "clean")
+    who = ("-c", "user.name=Admin", "-c", "user.email=admin@example.com")
+    git(tmp_path / "purge", *who, "commit", "-qm", "A new beginning")
+    git(tmp_path / "purge", "push", "-qf", "origin", "HEAD:main")
+    for _ in range(2):
+        receipt = syncing.sync(bob.act())
+        assert receipt.state == "refused"
+        assert receipt.next
+        assert "--adopt-remote" in receipt.next
+    debt = upkeep.status(bob.act()).debt
+    assert debt is not None
+    assert "rewritten" in debt.reason
+    adopted = syncing.sync(bob.act(), adopt_remote=True)
+    assert adopted.state == "published"
+    assert any(where in text for text in adopted.warnings)
+    assert syncing.sync(alice.act(), adopt_remote=True).state == "published"
+    assert tree(alice, git) == tree(bob, git)
+    assert recall.read(alice.act(), kept).note.title == "Never published"
+    assert not (alice.root / where).exists()
+    assert "planted" not in git(remote, "log", "-p", "--all", "--format=%H", "main")
+
+
+def test_an_unfinished_file_of_a_crash_is_not_taken_along_by_git_add_and_goes_with_the_next_sync(
+    team: tuple[Teammate, Teammate], git: Callable[..., str]
+) -> None:
+    brain = team[1].act()
+    recorded(brain)
+    debris = next(brain.root.glob("memory/*")) / ".commonwealth-0123456789abcdef.tmp"
+    debris.write_text("half a no", encoding="utf-8")
+    git(brain.root, "add", "-A")
+    assert git(brain.root, "status", "--porcelain") == ""
+    assert syncing.sync(brain).state == "published"
+    assert not debris.exists()
+    assert debris.name not in git(brain.root, "ls-files")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -260,3 +261,132 @@ def test_closing_a_note_is_said_to_be_done_by_hand(brain: Brain, status: str) ->
     with pytest.raises(Usage) as raised:
         update.update(brain, note_id, {"status": "x"}, session=Session(), now=NOW)
     assert status not in raised.value.message
+
+
+RACE = """
+import json, sys
+from pathlib import Path
+from commonwealth.flows import brains, saving
+from commonwealth.flows.identity import Session
+from commonwealth.flows.update import SectionEdit, update
+brain = brains.open_brain(Path(sys.argv[1]), cwd="/")
+how = json.loads(sys.argv[3])
+save = saving.save
+
+def held_back(*given, **named):  # the note was read, and is not written yet
+    print("read", flush=True)
+    sys.stdin.readline()
+    return save(*given, **named)
+
+saving.save = held_back
+section = SectionEdit(**how.pop("section")) if "section" in how else None
+receipt = update(brain, sys.argv[2], how.get("fields", {}), section=section, body=how.get("body"),
+                 session=Session(), now=sys.argv[4])
+print(json.dumps([receipt.state, receipt.conflicts, receipt.warnings, receipt.reason]))
+"""
+
+
+def raced(
+    brain: Brain, note_id: str, how: Mapping[str, object], meanwhile: Callable[[], object], now: str
+) -> list[object]:
+    """What an update is told that read the note before `meanwhile` and writes it behind that."""
+    process = spawn(RACE, str(brain.root), note_id, json.dumps(how), now)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "read\n", process.communicate()[1]
+    meanwhile()
+    said, errors = process.communicate("\n", timeout=120)
+    assert process.returncode == 0, errors
+    told: list[object] = json.loads(said)
+    return told
+
+
+def test_a_lost_race_over_different_fields_and_sections_unites_both(brain: Brain, git: PlainGit) -> None:
+    note_id = recorded(brain, summary="Old.", body="Intro.\n\n## A\n\na\n\n## B\n\nb\n")
+    how = {"fields": {"summary": "Raced."}, "section": {"heading": "A", "replace": "raced"}}
+    state, conflicts, *_ = raced(
+        brain,
+        note_id,
+        how,
+        lambda: change(brain, note_id, {"confidence": "high"}, section=SectionEdit("B", replace="meanwhile")),
+        LATER,
+    )
+    assert (state, conflicts) == ("committed", None)
+    note = recall.read(brain, note_id).note
+    assert (note.summary, note.confidence) == ("Raced.", "high")
+    assert note.body == "Intro.\n\n## A\n\nraced\n\n## B\n\nmeanwhile\n"
+    assert git(brain.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("now", ["2026-07-01T12:00:00Z", "2026-07-03T10:00:00Z"], ids=["earlier", "later"])
+def test_a_lost_race_over_one_field_keeps_both_versions_and_tells_who_came_second(
+    brain: Brain, git: PlainGit, now: str
+) -> None:
+    note_id = recorded(brain, summary="Old.")
+    state, conflicts, warnings, reason = raced(
+        brain,
+        note_id,
+        {"fields": {"summary": "Raced."}},
+        lambda: change(brain, note_id, {"summary": "Meanwhile."}),
+        now,
+    )
+    assert (state, reason) == ("committed", "the same part was changed meanwhile; both versions are kept")
+    assert isinstance(conflicts, list)
+    assert isinstance(warnings, list)
+    (sibling,) = conflicts
+    assert any("summary" in text for text in warnings)
+    winner, loser = recall.read(brain, note_id).note, recall.read(brain, sibling).note
+    assert loser.conflict_of == note_id
+    assert {winner.summary, loser.summary} == {"Raced.", "Meanwhile."}
+    assert winner.summary == ("Raced." if now > LATER else "Meanwhile.")
+    assert git(brain.root, "status", "--porcelain") == ""
+
+
+def test_what_only_adds_is_done_to_the_version_that_is_there_by_then(brain: Brain) -> None:
+    note_id = recorded(brain, body="## Log\n\n- one\n")
+    for how in ({"heading": "Log", "append": "- last"}, {"heading": "Log", "insert": "- first"}):
+        raced(
+            brain,
+            note_id,
+            {"section": how},
+            lambda: change(brain, note_id, section=SectionEdit("Log", append="- meanwhile")),
+            LATER,
+        )
+    lines = recall.read(brain, note_id).note.body.splitlines()[2:]
+    assert lines == ["- first", "- one", "- meanwhile", "- last", "- meanwhile"]
+
+
+def test_a_note_that_is_moved_to_another_folder_meanwhile_is_changed_there(brain: Brain, git: PlainGit) -> None:
+    note_id = recorded(brain)
+    old = recall.locate(brain, note_id).path
+
+    def move() -> None:
+        (brain.root / "memory/team").mkdir()
+        git(brain.root, "mv", old, f"memory/team/{note_id}.md")
+
+    assert raced(brain, note_id, {"fields": {"summary": "New."}}, move, LATER)[0] == "committed"
+    assert recall.locate(brain, note_id).path == f"memory/team/{note_id}.md"
+    assert recall.read(brain, note_id).note.summary == "New."
+
+
+def test_text_is_inserted_below_a_heading_and_a_missing_section_is_made_only_when_asked(brain: Brain) -> None:
+    note_id = recorded(brain, body="Intro.\n\n## Log\n\nOld.\n\n### Deep\n\nx\n\n## End\n")
+    change(brain, note_id, section=SectionEdit("Log", insert="New."))
+    wanted = "Intro.\n\n## Log\n\nNew.\n\nOld.\n\n### Deep\n\nx\n\n## End\n"
+    assert recall.read(brain, note_id).note.body == wanted
+    change(brain, note_id, section=SectionEdit("end", insert="- a"))
+    assert recall.read(brain, note_id).note.body == wanted + "\n- a\n"
+    for missing in (SectionEdit("Absent", insert="x"), SectionEdit("Absent", replace="x")):
+        with pytest.raises(Refused, match="no section 'Absent'") as caught:
+            change(brain, note_id, section=missing)
+        assert "Log, Deep, End" in (caught.value.hint or "")
+    change(brain, note_id, section=SectionEdit("Made", insert="x", create=True))
+    change(brain, note_id, section=SectionEdit("Made too", replace="y", create=True))
+    assert recall.read(brain, note_id).note.body == wanted + "\n- a\n\n## Made\n\nx\n\n## Made too\n\ny\n"
+
+
+def test_the_secret_of_a_lost_race_is_refused_and_what_was_written_meanwhile_stays(brain: Brain) -> None:
+    note_id = recorded(brain, summary="Old.")
+    secret = tokens.make("ghp_{36:b62}", random.Random(4))
+    receipt = change(brain, note_id, section=SectionEdit("Log", append=secret))
+    assert (receipt.state, secret in repr(receipt)) == ("refused", False)
+    assert secret not in raw(brain, note_id)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.flows import doctor, upkeep
+from commonwealth.flows import doctor, mending, upkeep
 from commonwealth.flows.brains import Brain
 from commonwealth.index import schema
 
@@ -180,3 +180,31 @@ def test_without_git_the_doctor_says_so(tmp_path: Path, monkeypatch: pytest.Monk
     [check] = [check for check in doctor.doctor(None, str(tmp_path)) if check.name == "git"]
     assert check.state == "fail"
     assert os.linesep not in check.message
+
+
+def test_fix_mends_says_so_and_changes_nothing_where_nothing_is_wrong(brain: Brain) -> None:
+    recorded(brain)
+    settle(brain)
+    before = bytes_of(brain) | {"HEAD": (brain.root / ".git/HEAD").read_text(encoding="utf-8")}
+    assert list(mending.fix(str(brain.root), "/")) == []
+    (brain.root / ".git/HEAD").write_bytes(b"")
+    [first, *_] = mending.fix(str(brain.root), "/")
+    assert (first.done, "HEAD" in first.what) == (True, True)
+    assert list(mending.fix(str(brain.root), "/")) == []
+    assert bytes_of(brain) | {"HEAD": (brain.root / ".git/HEAD").read_text(encoding="utf-8")} == before
+
+
+def test_one_who_has_no_address_is_told(brain: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(told(brain, "person").values()) == {"ok"}
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    assert set(told(brain, "person").values()) == {"note"}
+
+
+def test_what_is_kept_for_a_person_is_named(brain: Brain, git: PlainGit) -> None:
+    head = git(brain.root, "rev-parse", "HEAD").strip()
+    git(brain.root, "update-ref", "refs/commonwealth/rescue/1", head)
+    git(brain.root, "update-ref", f"refs/commonwealth/kept/{head}", head)
+    kept = told(brain, "kept")
+    assert "refs/commonwealth/rescue/1 keeps commits that are not on the branch." in kept
+    assert set(kept.values()) == {"note"}
+    assert len(kept) == 2

@@ -122,3 +122,38 @@ def test_a_resolved_dispute_is_none(tmp_path: Path) -> None:
     )
     assert disputes(conn) == ()
     assert not any("disputed" in hit.why for hit in hits(conn, include_superseded=True))
+
+
+def test_a_rival_that_only_the_closed_note_names_is_one(tmp_path: Path) -> None:
+    closed = note("x", "Rule", status="superseded", superseded_by="y")
+    conn = indexed(tmp_path, closed, note("y", "Rule"), note("z", "Rule", supersedes=("x",)))
+    assert disputes(conn) == (Dispute("replacement", "x", ("y", "z")),)
+    assert {hit.note.id for hit in hits(conn, "rule") if "disputed" in hit.why} == {"y", "z"}
+
+
+def test_replacements_that_name_each_other_stand_together(tmp_path: Path) -> None:
+    pair = note("y", "Rule", supersedes=("x",), relates=("z",)), note("z", "Rule", supersedes=("x",))
+    conn = indexed(tmp_path, note("x", "Rule"), *pair)
+    assert disputes(conn) == ()
+    assert not any("disputed" in hit.why for hit in hits(conn, include_superseded=True))
+
+
+def test_notes_closed_by_each_other_are_one_dispute_of_all_that_they_replaced(tmp_path: Path) -> None:
+    ring = [
+        note(id_, "Rule", status="superseded", superseded_by=by, supersedes=("x",))
+        for id_, by in (("y", "z"), ("z", "w"), ("w", "y"))
+    ]
+    conn = indexed(tmp_path, note("x", "Rule"), *ring, note("v", "Rule", status="superseded", superseded_by="y"))
+    assert disputes(conn) == (Dispute("replacement", "x", ("w", "y", "z")),)
+    shown = hits(conn, "rule", include_superseded=True)
+    assert {hit.note.id for hit in shown if "disputed" in hit.why} == {"w", "y", "z"}
+
+
+def test_a_sibling_counts_for_its_root_wherever_it_is_named(tmp_path: Path) -> None:
+    conn = indexed(
+        tmp_path,
+        note("r", "Rule", supersedes=("x",)),
+        note("s", "Rule", supersedes=("x",), conflict_of="r"),
+        note("t", "Rule", conflict_of="s"),
+    )
+    assert disputes(conn) == (Dispute("version", "r", ("r", "s", "t")),)

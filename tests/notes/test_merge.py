@@ -121,6 +121,82 @@ def test_two_supersessions_close_a_note_once_and_say_so() -> None:
     assert "new-1 and by new-2" in result.warnings[0]
 
 
+RETRACTED = "status: retracted\nretracted_at: 2026-02-01T00:00:00Z\nretract_reason: {}"
+SUPERSEDED = "status: superseded\nvalid_until: 2026-02-01T00:00:00Z\nsuperseded_by: y"
+
+
+@pytest.mark.parametrize("edit", [("one", "ONE"), ("title: X", "title: Y"), ("status: observed", "status: confirmed")])
+def test_a_retraction_keeps_the_id_against_an_edit_which_stands_beside_it(edit: tuple[str, str]) -> None:
+    ours = swap(BASE, "status: observed", RETRACTED.format("no"))
+    theirs = swap(BASE, *edit, "[a, b]", "[a, b, c]", "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z")
+    result = merged(BASE, ours, theirs)
+    note = codec.parse(result.text, PATH, "memory")[0]
+    assert (note.status, note.retract_reason, note.title, note.tags) == ("retracted", "no", "X", ("a", "b", "c"))
+    assert "\none\n" in result.text
+    assert result.sibling is not None
+    assert (
+        result.sibling[1]
+        .replace(result.sibling[0].rpartition("/")[2][:-3], note.id)
+        .replace(f"conflict_of: {note.id}\n", "")
+        == theirs
+    )
+
+
+def test_a_retraction_beside_tags_links_and_checks_is_no_conflict() -> None:
+    ours = swap(BASE, "status: observed", RETRACTED.format("no"))
+    theirs = swap(BASE, "[a, b]", "[a, c]", "x-team: 7", "x-team: 8")
+    result = merged(BASE, ours, theirs)
+    assert result.sibling is None
+    assert "tags: [a, c]\n" in result.text
+    assert "x-team: 8   # odd\n" in result.text
+
+
+def test_two_retractions_are_one_with_both_reasons_since_the_earlier_one() -> None:
+    ours = swap(BASE, "status: observed", RETRACTED.format("misread"))
+    theirs = swap(BASE, "status: observed", RETRACTED.format("no such host").replace("02-01", "01-20"))
+    result = merged(BASE, ours, theirs)
+    note = codec.parse(result.text, PATH, "memory")[0]
+    assert result.sibling is None
+    assert (note.retract_reason, note.retracted_at) == ("no such host; misread", "2026-01-20T00:00:00Z")
+
+
+def test_a_correction_joins_what_was_superseded_meanwhile() -> None:
+    ours = swap(BASE, "status: observed", SUPERSEDED)
+    theirs = swap(BASE, "one", "ONE", "status: observed", "status: confirmed")
+    result = merged(BASE, ours, theirs)
+    assert result.text == swap(ours, "one", "ONE")
+    assert result.sibling is None
+    assert "outranks" in result.warnings[0]
+
+
+def test_what_was_retracted_and_superseded_is_retracted_and_says_both() -> None:
+    ours, theirs = (swap(BASE, "status: observed", text) for text in (RETRACTED.format("no"), SUPERSEDED))
+    note = codec.parse(merged(BASE, ours, theirs).text, PATH, "memory")[0]
+    assert (note.status, note.retract_reason, note.superseded_by) == ("retracted", "no", "y")
+
+
+def test_sections_with_one_heading_are_told_apart_by_what_they_say() -> None:
+    base = BASE + "\n## Log\nfirst\nline\n"
+    ours = swap(base, "## Log\nfirst\n", "## Log\nnewer\n\n## Log\nfirst\n")
+    theirs = swap(base, "first\nline", "first\nline, mended")
+    result = merged(base, ours, theirs)
+    assert result.sibling is None
+    assert result.text.endswith("## Log\nnewer\n\n## Log\nfirst\nline, mended\n")
+
+
+def test_many_sections_with_one_heading_take_no_quadratic_time() -> None:
+    base = BASE + "# h\n" * 20_000
+    assert merged(base, swap(base, "one", "ONE"), swap(base, "two", "TWO")).sibling is None
+
+
+def test_comments_of_both_sides_stay_where_a_value_is_made_of_both() -> None:
+    base = swap(BASE, "tags: [a, b]", "tags:\n- a  # first\n- b")
+    ours, theirs = swap(base, "- b", "- b\n- c  # mine"), swap(base, "- b", "- b\n- d  # yours")
+    text = merged(base, ours, theirs).text
+    assert codec.parse(text, PATH, "memory")[0].tags == ("a", "b", "c", "d")
+    assert all(f"# {word}\n" in text for word in ("first", "mine", "yours"))
+
+
 def test_what_one_removed_and_the_other_changed_stays() -> None:
     ours = swap(BASE, "x-team: 7   # odd\n", "", "## B\ntwo\n", "")
     theirs = swap(BASE, "x-team: 7   # odd", "x-team: 8", "two", "TWO")
@@ -143,6 +219,15 @@ def test_both_sides_added_the_same_note() -> None:
     note = codec.parse(result.text, PATH, "memory")[0]
     assert (note.tags, note.created_at, note.extra) == (("a", "b", "c"), "2026-01-01T00:00:00Z", {"x-team": "7"})
     assert result.sibling is None
+
+
+def test_one_call_made_in_two_clones_at_two_moments_is_one_note() -> None:
+    ours = swap(BASE, "updated_at: 2026", "observed_at: 2026-01-02T00:00:00Z\nupdated_at: 2026")
+    theirs = swap(BASE, "updated_at: 2026-01-01", "observed_at: 2026-01-03T00:00:00Z\nupdated_at: 2026-01-03")
+    result = merged(None, ours, theirs)
+    assert result.sibling is None
+    assert "observed_at: 2026-01-02" in result.text
+    assert "updated_at: 2026-01-03" in result.text
 
 
 def test_line_ends_alone_are_no_change() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from commonwealth.repo.git import Git
+
+from .clones import Person, copied, first_person
+from .servers import Site, Ssh, http_site, stand_in_ssh
 
 PlainGit = Callable[..., str]
 MakeRepository = Callable[..., Path]
@@ -79,3 +82,34 @@ def trap(tmp_path: Path, canary: Path) -> Path:
 def repository(make_repository: MakeRepository) -> Git:
     """A repository with one commit, as our own code sees it."""
     return Git(make_repository())
+
+
+@pytest.fixture(scope="session")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the one brain lies that the persons below have copies of, once it is made."""
+    return tmp_path_factory.mktemp("first") / "brain"
+
+
+@pytest.fixture
+def person(first: Path, tmp_path: Path) -> Person:
+    """A person with a clone of a published brain, whose bare repository is theirs alone."""
+    if not first.exists():
+        first_person(first)
+    return copied(first, tmp_path / "person")
+
+
+@pytest.fixture
+def site(person: Person) -> Iterator[Site]:
+    """The person's bare repository, served by http."""
+    with http_site(person.bare.parent) as served:
+        person.goes_to(f"{served.url}/brain.git")
+        yield served
+
+
+@pytest.fixture
+def ssh(person: Person, tmp_path: Path) -> Ssh:
+    """The person's bare repository, reached by a stand-in for ssh."""
+    made = stand_in_ssh(tmp_path / "ssh")
+    person.env["GIT_SSH_COMMAND"] = made.command
+    person.goes_to(f"git@git.example.com:{person.bare}")
+    return made

@@ -15,7 +15,7 @@ from commonwealth.model import Finding
 from commonwealth.repo.commit import Change, commit
 from commonwealth.repo.content import Content, Merged, Snapshot
 from commonwealth.repo.git import Git
-from commonwealth.repo.sync import Outcome, sync
+from commonwealth.repo.sync import Consent, Outcome, sync
 
 NOW = "2026-07-01T12:00:00Z"
 FOLDERS = {"memory": "memory", "decisions": "decision"}
@@ -102,7 +102,8 @@ def derive(paths: frozenset[str] | None, snapshot: Snapshot) -> dict[str, bytes 
     for folder in sorted(folders):
         names = sorted(name for name in snapshot.list(folder) if owns(f"{folder}/{name}"))
         files[f"{folder}/INDEX.md"] = "".join(f"- {name}\n" for name in names).encode() if names else None
-    tops = [f"{top}/{name}" for top in FOLDERS for name in sorted(snapshot.list(top))]
+    below = [f"{top}/{name}" for top in FOLDERS for name in sorted(snapshot.list(top))]
+    tops = [path for path in below if any(owns(f"{path}/{name}") for name in snapshot.list(path))]
     files["ROUTER.md"] = "".join(f"{name}\n" for name in tops).encode() if tops else None
     return files
 
@@ -125,18 +126,30 @@ def remember(folder: Path, name: str, text: str, who: str = "Alice", month: str 
     return commit(Git(folder), [change], f"Remember {name}", Writer(who), now=NOW, content=CONTENT, timeout=30)
 
 
-def run_sync(folder: Path, who: str = "Alice", *, timeout: float = 30, push: bool = True, seed: int = 0) -> Outcome:
-    rng = random.Random(f"{folder}{seed}")
-    return sync(Git(folder), CONTENT, Writer(who), now=NOW, timeout=timeout, push=push, rng=rng)
+def run_sync(
+    folder: Path,
+    who: str = "Alice",
+    *,
+    timeout: float = 30,
+    push: bool = True,
+    consent: Consent | None = None,
+    now: str = NOW,
+) -> Outcome:
+    rng = random.Random(str(folder))
+    return sync(Git(folder), CONTENT, Writer(who), now=now, timeout=timeout, push=push, consent=consent, rng=rng)
+
+
+CONSENTS = {"sync": Consent(), "adopt": Consent(adopt_remote=True), "request": Consent(request="brain/alice")}
 
 
 def main(words: list[str]) -> None:
-    """`remember FOLDER NAME TEXT`, `sync FOLDER`, `many FOLDER PREFIX COUNT`, `session FOLDER PREFIX COUNT`."""
+    """`remember FOLDER NAME TEXT`, `sync FOLDER` (or `adopt`, `request`), `many FOLDER PREFIX COUNT`, `session` as
+    `many`."""
     verb, folder = words[0], Path(words[1])
     if verb == "remember":
         print(remember(folder, words[2], words[3]))
-    elif verb == "sync":
-        outcome = run_sync(folder)
+    elif verb in CONSENTS:
+        outcome = run_sync(folder, consent=CONSENTS[verb])
         print(outcome.state, outcome.trouble or "")
     else:
         for number in range(int(words[3])):

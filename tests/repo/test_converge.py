@@ -78,7 +78,22 @@ def test_writers_in_many_clones_at_once_all_land(tmp_path: Path) -> None:
     assert len([path for path in files if "/w" in path]) == 15
 
 
-MOVES = [point for point in POINTS if not point.startswith("commit-")]
+MOVES = (
+    "recover-half",
+    "fetched",
+    "merge-tree",
+    "merge-commit",
+    "move-journal",
+    "move-half",
+    "move-files",
+    "move-index",
+    "move-done",
+    "derived",
+    "push-before",
+    "push-accepted",
+    "push-refused",
+    "debt",
+)
 
 
 @pytest.mark.parametrize("point", MOVES)
@@ -115,6 +130,6 @@ def test_a_sync_killed_anywhere_loses_nothing_and_the_next_one_converges(tmp_pat
 def test_every_fault_point_is_named_once_and_reached_by_code() -> None:
     folder = Path(faults.__file__).parent
     used = re.findall(
-        r'(?:fault\(|half: str = |half=)"([a-z-]+)"', "".join(p.read_text() for p in folder.rglob("*.py"))
+        r'(?:\bfault\(|half: str = |half=)"([a-z-]+)"', "".join(p.read_text() for p in folder.rglob("*.py"))
     )
     assert sorted(used) == sorted(POINTS)

@@ -12,7 +12,7 @@ import pytest
 
 from commonwealth.errors import BrainError, Busy, Damaged, Offline, Refused
 from commonwealth.repo.common import common_dir, git_dir
-from commonwealth.repo.failures import Done, failure
+from commonwealth.repo.failures import Declined, Done, failure
 from commonwealth.repo.git import Git, GitError, NoAccess, fields, redact, stop_all
 from commonwealth.repo.objects import Objects
 
@@ -405,12 +405,36 @@ def test_a_lock_of_another_git_is_busy(repository: Git) -> None:
         ("fetch", "fatal: unable to access 'https://host/': Could not resolve host: host", Offline),
         ("push", "fatal: the remote end hung up unexpectedly", Offline),
         ("fetch", "error: RPC failed; HTTP 503\nfatal: early EOF", Offline),
+        ("push", "error: RPC failed; HTTP 413 curl 22 The requested URL returned error: 413", Declined),
+        ("push", "fatal: unable to access 'https://host/': The requested URL returned error: 507", Declined),
+        ("push", "remote: fatal: write error: No space left on device\nfatal: the remote end hung up", Declined),
+        ("push", "error: RPC failed; HTTP 404 curl 22 The requested URL returned error: 404", NoAccess),
+        ("fetch", "fatal: unable to access 'https://host/': The requested URL returned error: 410", NoAccess),
+        (
+            "fetch",
+            "fatal: unable to access 'https://host/': SSL certificate problem: self-signed certificate",
+            NoAccess,
+        ),
+        (
+            "fetch",
+            "fatal: unable to access 'https://host/': server certificate verification failed. CAfile: x",
+            NoAccess,
+        ),
+        ("fetch", "fatal: write error: No space left on device\nfatal: unpack-objects failed", Refused),
+        ("fetch", "error: unable to write file ./objects/aa/bb: Disk quota exceeded\nfatal: early EOF", Refused),
+        ("clone", "fatal: cannot create directory at 'memory': No space left on device", Refused),
+        ("fetch", "fatal: protocol error: bad line length character: Welc", Offline),
+        ("fetch", "fatal: protocol error: bad pack header", Offline),
+        ("fetch", "fatal: https://host/x.git/info/refs not valid: is this a git repository?", Offline),
+        ("fetch", "fatal: expected flush after ref listing", Offline),
         ("fetch", "fatal: fsck error in packed object", Damaged),
+        ("fetch", "error: inflate: data stream error (incorrect data check)\nfatal: unpack-objects failed", Damaged),
         (
             "log",
             "error: object file .git/objects/aa/bb is empty\nfatal: loose object aabb is corrupt",
             Damaged,
         ),
+        ("cat-file", "fatal: could not fetch 38396acd168476 from promisor remote", Refused),
         ("log", "fatal: detected dubious ownership in repository at '/x'", Refused),
         ("show", "fatal: Authentication failed", GitError),
     ],
@@ -419,6 +443,24 @@ def test_what_git_says_becomes_a_kind(verb: str, said: str, kind: type[BrainErro
     error = failure(Done((verb,), 128, b"", said), "/brain")
     assert type(error) is kind
     assert "/brain" in error.message
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "remote: Sign in\nremote: to acme first.\nfatal: unable to access 'x': returned error: 403",
+            "error: 403; the remote says: Sign in to acme first.",
+        ),
+        ("remote: Permission to a/b denied to c.\nremote: Ask d.\nfatal: 403", "Permission to a/b denied to c. Ask d."),
+        (
+            "ssh: no such host\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct",
+            "could not be reached: ssh: no such host (git",
+        ),
+    ],
+)  # fmt: skip
+def test_a_failure_tells_the_line_that_says_most_and_the_remotes_words(said: str, told: str) -> None:
+    assert told in failure(Done(("fetch",), 128, b"", said), "/brain").message
 
 
 def test_what_a_remote_says_is_cleaned(repository: Git, make_remote: MakeRepository) -> None:

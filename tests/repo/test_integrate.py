@@ -90,12 +90,33 @@ def test_a_sibling_that_was_edited_since_is_not_written_over(brain: Path) -> Non
     ours: Files = {A: "tags: x\ntitle: ours\n"}
     theirs: Files = {A: "tags: x\ntitle: theirs\n"}
     base = head(brain)
-    (sibling,) = unite(brain, ours, theirs)[0].conflicts
+    united, files = unite(brain, ours, theirs)
+    (sibling,) = united.conflicts
     plain(brain, "switch", "-q", "--detach", base)
+    left = side(brain, base, "ours", ours)
+    side(brain, base, "theirs", {**theirs, sibling: files[sibling]})
     edited = f"conflict_of: {A}\ntags: edited\ntitle: ours\n"
-    united, files = unite(brain, ours, {**theirs, sibling: edited})
-    assert united.conflicts == (sibling,)
-    assert files[sibling] == edited
+    right = side(brain, "theirs", "theirs", {sibling: edited})
+    git = Git(brain)
+    for one, other in ((left, right), (right, left)):
+        again = integrate(git, [base], one, other, CONTENT)
+        assert again.conflicts == (sibling,)
+        assert contents(brain, again.tree)[sibling] == edited
+
+
+def test_another_file_at_the_place_of_a_sibling_is_left_alone_and_the_sibling_stands_beside_it(brain: Path) -> None:
+    ours: Files = {A: "tags: x\ntitle: ours\n"}
+    theirs: Files = {A: "tags: x\ntitle: theirs\n"}
+    base = head(brain)
+    united, files = unite(brain, ours, theirs)
+    (sibling,) = united.conflicts
+    kept = files[sibling]
+    plain(brain, "switch", "-q", "--detach", base)
+    united, files = unite(brain, ours, {**theirs, sibling: "title: in the way\n"})
+    (beside,) = united.conflicts
+    assert (files[sibling], files[beside]) == ("title: in the way\n", kept)
+    assert beside != sibling
+    assert beside in united.warnings[-1]
 
 
 def test_the_same_file_added_by_both_is_united(brain: Path) -> None:

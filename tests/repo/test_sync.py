@@ -14,6 +14,7 @@ from commonwealth.repo.git import Git
 from commonwealth.repo.lock import FOLDER, FileLock
 from commonwealth.repo.move import move
 from commonwealth.repo.outcome import read_debt
+from commonwealth.repo.sync import Consent
 
 from .brains import assert_equal, first_brain, head, plain, put, settle, start, status, team, tree
 from .linenotes import CONTENT, remember, run_sync
@@ -194,7 +195,7 @@ def test_a_rewritten_remote_gets_nothing_and_ours_is_kept(tmp_path: Path) -> Non
         outcome = run_sync(clone)
         assert outcome.state == "refused"
         assert isinstance(outcome.trouble, Refused)
-        assert "brain join" in (outcome.trouble.hint or "")
+        assert "--adopt-remote" in (outcome.trouble.hint or "")
     assert plain(remote, "rev-parse", "main").strip() == new
     assert (clone / "memory/2026-07/b.md").exists()
     refs = plain(clone, "for-each-ref", "--format=%(refname)", "refs/commonwealth/rescue").split()
@@ -205,10 +206,13 @@ def test_a_rewritten_remote_gets_nothing_and_ours_is_kept(tmp_path: Path) -> Non
 def test_a_remote_branch_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
     remote, (clone,) = team(tmp_path, 1)
     run_sync(clone)
-    plain(remote, "branch", "-m", "main", "old")
+    plain(remote, "update-ref", "-d", "refs/heads/main")
     remember(clone, "a", "text: a\n")
-    outcome = run_sync(clone)
-    assert outcome.state == "refused"
+    for consent in (None, Consent(adopt_remote=True)):
+        outcome = run_sync(clone, consent=consent)
+        assert outcome.state == "refused"
+        assert outcome.trouble is not None
+        assert "git push origin main" in (outcome.trouble.hint or "")
     assert plain(remote, "branch", "--list", "main") == ""
 
 

@@ -116,7 +116,15 @@ def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
     if brain is None:
         entry.outcome = "no brain"
         return ""
-    seconds = min(own.sync_seconds, SYNC_LIMIT)
+    try:
+        return _loaded(host, call, entry, brain, min(own.sync_seconds, SYNC_LIMIT), own.start_tokens)
+    except Damaged as error:
+        entry.outcome, entry.reason = "damaged", one_line(error.message)
+        return hook.render(host, call.event, _trouble(error), _trouble(error))
+
+
+def _loaded(host: Host, call: HookCall, entry: Entry, brain: brains.Brain, seconds: float, budget: int) -> str:
+    """What a session of the brain is told, after a sync of at most `seconds`, within `budget` tokens."""
     sync = worker.spawn_awaited(brain.root, seconds)
     from commonwealth.flows import brief, freshness  # noqa: PLC0415  # loaded while the network is waited for
 
@@ -127,7 +135,7 @@ def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
         from commonwealth.flows import indexing  # noqa: PLC0415  # most sessions find the index as it should be
 
         ask = indexing.ask
-    chosen = brief.session_start(brain, now=timeline.now(), budget=own.start_tokens, ask=ask)
+    chosen = brief.session_start(brain, now=timeline.now(), budget=budget, ask=ask)
     entry.outcome = "injected" if chosen.notes else "empty"
     entry.notes, entry.reason = len(chosen.notes), f"sync {told['state']}"
     return hook.render(host, call.event, chosen.text, _stopped(told))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from commonwealth import timeline
+from commonwealth.adapters import show_past
 from commonwealth.adapters.terminal import Screen
 from commonwealth.model import Hit, Note, Receipt
 from commonwealth.safetext import one_line
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from commonwealth.flows.setup import RuleCheck, Setup
     from commonwealth.flows.upkeep import Status
     from commonwealth.hosts.plugin import PluginStatus
+    from commonwealth.repo.outcome import Debt
     from commonwealth.routing import Rule
 
 _STYLES = {
@@ -34,7 +37,7 @@ _FACTS = (
 )  # fmt: skip
 _NAMES = 18
 _DISPUTED = "disputed"
-SETTLE = "edit the one to keep, delete the other's file, then `brain sync`"
+SETTLE = "`brain conflicts list` shows them, `brain conflicts resolve` ends it"
 _MISSING = "(no such note)"
 _ORIGIN = (
     "human",
@@ -59,7 +62,9 @@ def receipt(screen: Screen, answer: Receipt) -> None:
     for item in answer.items:
         screen.styled(("  " + item.state, "dim"), (f" {item.id}{_because(item.reason)}", ""))
     for conflict in answer.conflicts or ():
-        screen.remark(f"{conflict} has two versions that cannot both stand; both are kept", "warning")
+        screen.remark(f"{conflict} is a version that could not be united with another; both are kept", "warning")
+    if answer.conflicts:
+        screen.remark("`brain conflicts list` shows what is in conflict, `brain conflicts resolve` ends it.", "hint")
     for dropped in answer.dropped or ():
         screen.remark(f"{dropped} was left out", "warning")
     for warning in answer.warnings:
@@ -216,7 +221,7 @@ def routing(screen: Screen, found: RuleCheck) -> None:
         screen.remark(found.problem, "warning")
 
 
-def status(screen: Screen, found: Status) -> None:
+def status(screen: Screen, found: Status, now: str) -> None:
     """What waits, where; lists only for what there is."""
     counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
     unsettled = [f"{name}: {SETTLE}" for name in found.conflicts]
@@ -230,7 +235,11 @@ def status(screen: Screen, found: Status) -> None:
             "rule": found.rule,
             "remote": None if found.remote else "none; nothing is published",
             "unpublished": _number(found.unpublished, "commit") if found.unpublished else None,
-            "deferred since": f"{found.debt.since}: {found.debt.reason}" if found.debt else None,
+            "deferred since": _debt(found.debt, now) if found.debt else None,
+            "stopped": found.stopped,
+            "kept aside": ", ".join(found.rescued) or None,
+            "last sync": show_past.round_line(found.last) if found.last else None,
+            "daemon": show_past.pulse_line(found.daemon) if found.daemon.alive else None,
         },
     )
     for heading, entries in (
@@ -242,6 +251,14 @@ def status(screen: Screen, found: Status) -> None:
         ("Unreadable", found.problems),
     ):
         _entries(screen, heading, entries)
+
+    if found.log is not None:
+        show_past.log(screen, found.log, found.receipts)
+
+
+def _debt(debt: Debt, now: str) -> str:
+    age = timeline.age(debt.since, now)
+    return f"{debt.since}{f' ({age})' if age else ''}: {debt.reason}"
 
 
 def _number(count: int, thing: str) -> str:

@@ -16,6 +16,7 @@ from commonwealth.safetext import clean
 if TYPE_CHECKING:
     from commonwealth.flows.brief import Brief
     from commonwealth.flows.recall import Reading, SearchResult
+    from commonwealth.repo.history import Version
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 JsonObject: TypeAlias = dict[str, Json]
@@ -74,8 +75,21 @@ def reading_json(reading: Reading) -> JsonObject:
     shown["freshness"] = note.verified.result if note.verified else "unknown"
     shown["links"] = [_record(link) for link in reading.links]
     shown["backlinks"] = [_record(link) for link in reading.backlinks]
-    shown["history"] = [_record(version) for version in reading.history]
+    shown["history"] = [_version(version) for version in reading.history]
     _put(shown, "warnings", reading.warnings)
+    return shown
+
+
+def _version(version: Version) -> JsonObject:
+    shown: JsonObject = {
+        "commit": version.commit,
+        "at": version.at,
+        "author": version.author,
+        "subject": version.subject,
+        "path": version.path,
+    }
+    if version.deleted:
+        shown["deleted"] = True
     return shown
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commonwealth.adapters import detach
+from commonwealth.faults import fault
 
 LIFE = 120
 """Seconds after which a worker is gone, with every git that it started."""
@@ -31,6 +32,7 @@ def spawn(root: Path, *, delay: float = DEBOUNCE) -> None:
 
     A process with one thread is copied as it is, which takes 2 ms; from any other one it is `launch`.
     """
+    fault("worker-spawn")
     if detach.FORKS and _one_thread():
         detach.detached(lambda: work(root, delay), LIFE)
     else:
@@ -112,6 +114,7 @@ def launch(root: Path, *, delay: float = DEBOUNCE) -> None:
 
 def work(root: Path, delay: float, *, patience: float = 0, report: Callable[[bytes], None] | None = None) -> None:
     """Serve the brain at `root` in this process, and `report` the outcome as one line of JSON."""
+    fault("worker-started")
     # What moves commits is loaded here, in the worker: the hook that left it is long gone by then.
     from commonwealth.flows import publishing  # noqa: PLC0415
 

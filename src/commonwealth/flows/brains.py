@@ -11,6 +11,7 @@ from pathlib import Path
 from commonwealth import config
 from commonwealth.config import BrainConfig
 from commonwealth.errors import Damaged, Refused
+from commonwealth.repo.address import shown
 from commonwealth.repo.project import Project, normalise_remote, repository_of
 from commonwealth.routing import Registry, Rule, is_folder
 from commonwealth.safetext import one_line
@@ -91,14 +92,19 @@ def _config_at(root: Path, rule: Rule | None) -> BrainConfig:
     return config.read_brain_config(data, str(path))
 
 
-def _no_brain_at(root: Path, rule: Rule | None) -> Refused:
+def _no_brain_at(root: Path, rule: Rule | None) -> Damaged | Refused:
+    if os.path.isdir(root / _MARKER):
+        return Damaged(
+            f"The brain at {root} has lost its {config.CONFIG_PATH}.",
+            hint=f"`git restore {config.CONFIG_PATH}` in that folder brings it back.",
+        )
     if rule is None:
         return Refused(f"There is no brain at {root}.", hint="`brain init DIR` makes one.")
     if rule.remote:
         place = f'"{root}"' if " " in str(root) else str(root)
         return Refused(
             f"The rule for {rule.match} names the brain {rule.brain}, which is not here yet.",
-            hint=f"`brain join {rule.remote} {place}` clones it.",
+            hint=f"`brain join {shown(rule.remote)} {place}` clones it.",
         )
     return Refused(
         f"The rule for {rule.match} names the brain {rule.brain}, which does not exist at {root}.",
@@ -208,6 +214,11 @@ def _around(cwd: str) -> Path | None:
         if os.path.isfile(folder / config.CONFIG_PATH) and os.path.isdir(folder / _MARKER):
             return folder
     return None
+
+
+def told_remote(rule: Rule) -> str | None:
+    """The remote of a rule as it may be told: without a password or token that somebody wrote into it."""
+    return shown(rule.remote) if rule.remote else None
 
 
 def rules() -> Registry:

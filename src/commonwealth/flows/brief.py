@@ -22,8 +22,8 @@ _CANDIDATES = 40
 _SUMMARY_TOKENS = 90
 _BODY_TOKENS = 260
 _SETTLE = (
-    " Notes marked disputed contradict each other. A person settles that: edit the one to keep, delete the other's "
-    "file, then `brain sync`."
+    " Notes marked disputed contradict each other. A person settles that: `brain conflicts list` shows them, "
+    "`brain conflicts resolve` ends it."
 )
 
 

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sqlite3
+import stat
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from commonwealth import config
 from commonwealth.errors import BrainError
-from commonwealth.flows import brains, indexing, recall, syncing
+from commonwealth.flows import brains, identity, looking, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.flows.upkeep import SETTLE, summary
 from commonwealth.index import health, lookup, schema
-from commonwealth.notes import listing
+from commonwealth.notes import listing, naming
+from commonwealth.repo import examine
 from commonwealth.repo.git import Git
-from commonwealth.repo.head import git_locks
-from commonwealth.repo.pending import blocked, pending
+from commonwealth.repo.head import current_branch, under_way
+from commonwealth.repo.pending import Pending, blocked, pending
 from commonwealth.repo.sync import read_debt
+
+_SHOWN = 5
+_SHOWN_STRAYS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +49,25 @@ def doctor(selector: str | None, cwd: str) -> tuple[Check, ...]:
         return (*checks, Check("brain", "fail", error.message, error.hint))
     checks.append(Check("brain", "ok", f"{brain.name} at {brain.root}"))
     checks += [Check("config", "warn", text) for text in brain.config.warnings]
-    for look in (_notes, _conflicts, _twins, _repository, _index):
-        checks += _guarded(look, brain)
+    checks += _guarded("person", lambda: _person(brain))
+    checks += _guarded("files", lambda: _of_index(brain))
+    checks += _guarded("names", lambda: _twins(brain))
+    broken = _guarded("git", lambda: _clone(brain))
+    checks += broken
+    if not any(check.state == "fail" and check.name == "git" for check in broken):
+        checks += _guarded("repository", lambda: _repository(brain))
     return tuple(checks)
 
 
-def _guarded(look: Callable[[Brain], Iterator[Check]], brain: Brain) -> list[Check]:
+def _guarded(name: str, look: Callable[[], Iterator[Check]]) -> list[Check]:
+    checks: list[Check] = []
     try:
-        return list(look(brain))
+        checks.extend(look())
     except BrainError as error:
-        return [Check(look.__name__.strip("_"), "fail", error.message, error.hint)]
+        checks.append(Check(name, "fail", error.message, error.hint))
+    except OSError as error:
+        checks.append(Check(name, "fail", f"Something could not be looked at: {error}.", "Mend it, then ask again."))
+    return checks
 
 
 def _machine() -> Iterator[Check]:
@@ -72,22 +88,61 @@ def _machine() -> Iterator[Check]:
         yield Check("home", "fail", f"{home} cannot be written.", "Give yourself the right to write there.")
 
 
-def _conflicts(brain: Brain) -> Iterator[Check]:
-    for about in indexing.ask(brain, summary)[1]:
-        yield Check("conflicts", "warn", f"{about} has versions or replacements that cannot both stand.", SETTLE)
+def _person(brain: Brain) -> Iterator[Check]:
+    person = identity.whoami(brain)
+    if person.email:
+        yield Check("person", "ok", f"{person.name} <{person.email}>")
+        return
+    hint = "`git config --global user.email you@example.com`, or `COMMONWEALTH_AUTHOR_EMAIL`."
+    yield Check("person", "note", f"Commits are by {person.name}, without an e-mail address.", hint)
 
 
-def _notes(brain: Brain) -> Iterator[Check]:
-    found = recall.problems(brain)
+def _of_index(brain: Brain) -> Iterator[Check]:
+    """What an index of the files as they are says, and how the brain's own index is."""
+    try:
+        with looking.look(brain) as found:
+            yield from _notes(brain, found.answers)
+            for about in summary(found.answers)[1]:
+                message = f"{about} has versions or replacements that cannot both stand."
+                yield Check("conflicts", "warn", message, SETTLE)
+            yield from _index(brain, found)
+    except OSError as error:
+        yield Check("index", "fail", f"No temporary index could be made ({error}).", "Make room on that disk.")
+
+
+def _notes(brain: Brain, answers: sqlite3.Connection) -> Iterator[Check]:
+    found = lookup.problems(answers)
     for problem in found:
-        hint = "Mend the file in an editor; until then it is left untouched." if problem.fatal else None
+        hint = _mend_file(brain, problem.path) if problem.fatal else None
         yield Check("notes", "fail" if problem.fatal else "note", str(problem), hint)
-    for note_id, paths in indexing.ask(brain, health.doubled_ids).items():
+    for note_id, paths in health.doubled_ids(answers).items():
         hint = "Give one of them another `id`, or remove the copy."
         yield Check("notes", "warn", f"The id {note_id} is in {' and in '.join(paths)}.", hint)
     if not found:
-        total = sum(indexing.ask(brain, lookup.counts).values())
-        yield Check("notes", "ok", f"{total} notes, all readable")
+        yield Check("notes", "ok", f"{sum(lookup.counts(answers).values())} notes, all readable")
+
+
+def _mend_file(brain: Brain, path: str) -> str:
+    """The next step for a file that cannot be read; where git has one that can, how it comes back."""
+    hint = "Mend the file in an editor; until then it is left untouched."
+    with suppress(BrainError, OSError):
+        if Git(brain.root).call("cat-file", "-t", f"HEAD:{path}").out == b"blob\n":
+            return f"{hint} `git restore {shlex.quote(path)}` in {brain.root} brings the last version back."
+    return hint
+
+
+def _index(brain: Brain, found: looking.Look) -> Iterator[Check]:
+    for place, wanted in ((brain.index_dir, stat.S_ISDIR), (brain.index_dir / schema.POINTER, stat.S_ISREG)):
+        if os.path.lexists(place) and not wanted(os.lstat(place).st_mode):
+            yield Check("index", "fail", f"{place} stands in the way of the search index.", examine.MEND)
+            return
+    if found.damage:
+        message = f"The search index is damaged: {found.damage.rstrip('.')}."
+        yield Check("index", "fail", message, "`brain rebuild-index`, or `brain doctor --fix`.")
+    elif found.missing:
+        yield Check("index", "note", found.missing, "The next search makes it anew.")
+    else:
+        yield Check("index", "ok", f"{health.file_count(found.answers)} files")
 
 
 def _twins(brain: Brain) -> Iterator[Check]:
@@ -101,6 +156,7 @@ def _twins(brain: Brain) -> Iterator[Check]:
         seen.add(here)
         found = listing.list_folder(brain.root, here, brain.folders)
         todo += found.folders
+        yield from _odd(brain, here)
         names = defaultdict(list)
         for path in (*(path for path, _, _ in found.files), *found.folders):
             names[unicodedata.normalize("NFC", path).casefold()].append(path)
@@ -110,21 +166,65 @@ def _twins(brain: Brain) -> Iterator[Check]:
                 yield Check("names", "warn", message, "Rename one; macOS and Windows see one file.")
 
 
+def _odd(brain: Brain, folder: str) -> Iterator[Check]:
+    """What has a note's name and is no file: a pipe, a socket, a device."""
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(brain.root / folder) as entries:
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            plain = entry.is_dir(follow_symlinks=False) or entry.is_symlink() or entry.is_file(follow_symlinks=False)
+            if not plain and naming.kind_of(path, brain.folders) is not None:
+                yield Check("notes", "warn", f"{path} is not a file, and no note.", "Move it away.")
+
+
+def _clone(brain: Brain) -> Iterator[Check]:
+    """What is broken in the git folder, and what is kept there for a person."""
+    fine = True
+    for one in examine.examine(str(brain.root)):
+        fine = fine and one.state != "fail"
+        yield Check(one.about, one.state, one.message, one.hint)
+    if not fine:
+        return
+    git = Git(brain.root)
+    operation = under_way(git)
+    if operation is not None:
+        what, command = operation
+        hint = f"End it (`{command} --continue`) or undo it (`{command} --abort`); where nobody is at it any more, "
+        hint += "`brain doctor --fix` ends it and keeps every commit."
+        yield Check("head", "warn", f"A {what} is under way in {git.root}.", hint)
+    branch, current = examine.recorded_branch(git), current_branch(git)
+    if branch and current != branch:
+        where = f"on the branch {current}" if current else "detached"
+        hint = f"`git switch {branch}`; where nobody is at work, `brain doctor --fix` goes back and keeps every commit."
+        yield Check("head", "warn", f"HEAD of {git.root} is {where}, not on {branch}, which is the brain's.", hint)
+    yield from _kept(git)
+
+
+def _kept(git: Git) -> Iterator[Check]:
+    """Refs that keep what a sync could not place."""
+    listed = git.call("for-each-ref", "--format=%(refname)", "refs/commonwealth/rescue", "refs/commonwealth/kept")
+    names = listed.out.decode("utf-8", "replace").split()
+    rescued = [name for name in names if "/rescue/" in name]
+    for name in rescued[:_SHOWN]:
+        hint = f"`git log {name}` shows them; `git update-ref -d {name}` once nothing in them is missed."
+        yield Check("kept", "note", f"{name} keeps commits that are not on the branch.", hint)
+    if kept := len(names) - len(rescued):
+        hint = "`git for-each-ref refs/commonwealth/kept` lists them, `git cat-file -p NAME` shows one."
+        yield Check("kept", "note", f"{kept} versions of files that were replaced are kept.", hint)
+
+
 def _repository(brain: Brain) -> Iterator[Check]:
     git = Git(brain.root)
-    open_work = pending(git, content_of(brain))
-    in_the_way = blocked(git, content_of(brain))
+    content = content_of(brain)
+    open_work = pending(git, content)
+    in_the_way = blocked(git, content)
     for path, cause in in_the_way:
         yield Check("folders", "warn", f"{path} is {cause}.", "Move it away, then `brain sync`.")
     for path, cause in open_work.held:
         if (path, cause) in in_the_way:
             continue
-        yield Check("edits", "warn", f"{path} is not committed: {cause}.", "Mend it, then `brain sync`.")
-    for path in open_work.strays:
-        yield Check("strays", "note", f"{path} is no note and is never committed.", "Move it out, or ignore it.")
-    for place, age in git_locks(git):
-        hint = "If no git process runs in this clone, remove that file."
-        yield Check("locks", "warn", f"git's lock {place} is {int(max(age, 0))} s old.", hint)
+        yield Check("edits", "warn", f"{path} is not committed: {cause.rstrip('.')}.", "Mend it, then `brain sync`.")
+    yield from _open_edits(open_work)
+    yield from _strays(open_work)
     debt = read_debt(git)
     if debt is not None:
         yield Check("sync", "warn", f"Not published since {debt.since}: {debt.reason}", "`brain sync` tries again.")
@@ -133,11 +233,31 @@ def _repository(brain: Brain) -> Iterator[Check]:
     yield Check("hooks", "note", "Git hooks of this clone do not run on commits that `brain` makes.")
 
 
-def _index(brain: Brain) -> Iterator[Check]:
-    indexing.ensure(brain, sweep=True)
-    with closing(schema.connect(brain.index_dir, read_only=False)) as conn:
-        files, damage = health.file_count(conn), health.damage(conn)
-    if damage:
-        yield Check("index", "fail", f"The search index is damaged: {damage.rstrip('.')}.", "`brain rebuild-index`.")
-    else:
-        yield Check("index", "ok", f"{files} files")
+def _open_edits(open_work: Pending) -> Iterator[Check]:
+    gone = sorted(edit.path for edit in open_work.edits if edit.data is None)
+    changed = sorted(edit.path for edit in open_work.edits if edit.data is not None)
+    if gone:
+        hint = "`brain sync --accept-deletions` commits many at once; `git restore PATH` brings one back."
+        yield Check("edits", "note", f"{len(gone)} files were deleted by hand: {_listed(gone)}.", hint)
+    if changed:
+        yield Check(
+            "edits",
+            "note",
+            f"{len(changed)} files were edited by hand: {_listed(changed)}.",
+            "`brain sync` commits them.",
+        )
+    for path, _ in open_work.derived:
+        hint = "It is made from the notes: `brain sync` makes it anew and keeps what was written into it."
+        yield Check("edits", "note", f"{path} differs from what the notes say.", hint)
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more
+
+
+def _strays(open_work: Pending) -> Iterator[Check]:
+    for path in open_work.strays[:_SHOWN_STRAYS]:
+        yield Check("strays", "note", f"{path} is no note and is never committed.", "Move it out, or ignore it.")
+    if (more := len(open_work.strays) - _SHOWN_STRAYS) > 0:
+        yield Check("strays", "note", f"{more} other files are no notes and are never committed.", "Move them out.")

@@ -61,7 +61,7 @@ def standing(brain: Brain, times: Mapping[str, int]) -> Standing:
     except FileNotFoundError:
         staged = ""
     branch = head.current_branch(git)
-    tip = head.branch_tip(git, branch) if branch else head.ref_value(git, "HEAD")
+    tip = head.ref_value(git, f"refs/heads/{branch}") if branch else head.ref_value(git, "HEAD")
     return Standing(str(brain.root), json.dumps(dict(brain.folders)), tip or "", staged, times)
 
 

@@ -17,21 +17,20 @@ from pathlib import Path
 
 from commonwealth.curate import secrets
 from commonwealth.errors import BadNote, BrainError, Refused, Usage
-from commonwealth.flows import identity, saving
+from commonwealth.faults import fault
+from commonwealth.flows import identity
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.content import content_of
 from commonwealth.flows.import_shelf import DIGEST, KINDS, ROOT, BrainShelf, Held, Imported, Shelf, short_ids
 from commonwealth.flows.import_source import Gathered, Skipped, gather, reason_of
+from commonwealth.flows.import_writing import BATCH, Left, Writer
 from commonwealth.model import Note
 from commonwealth.notes import adr, codec, foreign, naming
 from commonwealth.notes.foreign import Foreign, Origin
 from commonwealth.repo.commit import Change
 
-BATCH = 200
-"""Files in one commit: the writer lock is let go between two of them."""
-
-Write = Callable[[Sequence[Change], str], str]
-"""Commits changes under a message; returns the commit."""
+Write = Callable[[Sequence[Change], str], Left]
+"""Commits changes under a message; returns what it left because the brain had changed."""
 
 Check = Callable[[str, bytes], str | None]
 """Why a note cannot be committed, in one clause; None if it can."""
@@ -57,16 +56,37 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The changes that an import would commit, and the report once they are."""
+    """The changes that an import would commit, and the report once they are. `sources` says for each path which source
+    the note is made of, and of what kind that is."""
 
     changes: tuple[Change, ...]
     report: ImportReport
+    sources: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def without(self, left: Left) -> Plan:
+        """The report where some of the changes were left."""
+        report = self.report
+        kinds, skipped = Counter(report.kinds), list(report.skipped)
+        for path in left.other:
+            source, kind = self.sources[path]
+            kinds[kind] -= 1
+            skipped.append(Skipped(source, f"its note {naming.stem(path)} was changed here while it was imported"))
+        gone = {*left.same, *left.other}
+        updated = sum(change.path in gone and change.expect is not None for change in self.changes)
+        changed = ImportReport(
+            report.imported - len(gone),
+            report.unchanged + len(left.same),
+            tuple(sorted(skipped, key=lambda item: item.path)),
+            report.updated - updated,
+            +kinds,
+        )
+        return replace(self, report=changed)
 
 
 def import_folder(
     brain: Brain, path: Path, *, kind: str | None, now: str, progress: Progress | None = None
 ) -> ImportReport:
-    """Import the folder or file at `path` into `brain`, a commit for every 200 notes, and report on every file.
+    """Import the folder or file at `path` into `brain`, a commit for every 100 notes, and report on every file.
 
     Raises Refused where there is nothing to import from, where it is the brain's own notes, and where the team
     or the person wants every note reviewed first; Busy when the brain is in use for too long. What was written
@@ -74,17 +94,8 @@ def import_folder(
     """
     _refuse_own_notes(brain, path)
     _refuse_unreviewed(brain)
-    author = identity.whoami(brain)
-
-    def write(changes: Sequence[Change], message: str) -> str:
-        ids = tuple(naming.stem(change.path) for change in changes)
-
-        def plan() -> Sequence[Change]:
-            return (*changes, *saving.people_change(brain, author, now))
-
-        receipt = saving.save(brain, plan, ids=ids, message=message, author=author, now=now)
-        return receipt.commit or ""
-
+    write = Writer(brain, identity.whoami(brain), now)
+    write.take_up()
     shelf = BrainShelf(brain.root, brain.folders)
     settings = Settings(kind, brain.folders, brain.config.key, now, content_of(brain).check)
     return run(path, settings, shelf=shelf, write=write, progress=progress)
@@ -140,7 +151,9 @@ def run(
             progress(start, total)
         batch = planned.changes[start : start + BATCH]
         some = f" ({start + 1}-{start + len(batch)} of {total})" if total > BATCH else ""
-        write(batch, f"Import {len(batch)} {'note' if len(batch) == 1 else 'notes'}{some}")
+        left = write(batch, f"Import {len(batch)} {'note' if len(batch) == 1 else 'notes'}{some}")
+        planned = planned.without(left)
+        fault("import-batch")
     return planned.report
 
 
@@ -156,7 +169,8 @@ def plan(path: Path, settings: Settings, *, shelf: Shelf) -> Plan:
     masked = (Skipped(secrets.mask(item.path), secrets.mask(item.reason)) for item in tally.skipped)
     skipped = tuple(sorted(masked, key=lambda item: item.path))
     changes = tuple(tally.changes)
-    return Plan(changes, ImportReport(len(changes), tally.unchanged, skipped, tally.updated, tally.kinds))
+    report = ImportReport(len(changes), tally.unchanged, skipped, tally.updated, tally.kinds)
+    return Plan(changes, report, tally.sources)
 
 
 @dataclass(slots=True)
@@ -168,6 +182,7 @@ class _Tally:
     updated: int = 0
     unchanged: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
+    sources: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +326,7 @@ class _Group:
             self._skip(slot.path, reason)
             return
         self.tally.changes.append(Change(path, data, slot.held.data if slot.held else None))
+        self.tally.sources[path] = (secrets.mask(self.gathered.shown(slot.path)), kind)
         self.tally.updated += slot.held is not None
         self.tally.kinds[kind] += 1
         self.known.put(slot.short, path, data)

@@ -129,17 +129,31 @@ def refresh(brain: Brain, *, sweep: bool = False) -> bool:
     Raises Unusable where there is no index to bring up to date or it cannot be written, Busy where another process
     does not end its transaction in time, Damaged for a folder that cannot be read; the index then stays as it is.
     """
+    changes = _compared(brain, sweep)
+    if not changes.any:
+        return False
+    with closing(schema.connect(brain.index_dir, read_only=False)) as conn:
+        update.apply(conn, changes.upserts.values(), changes.gone, changes.now.state())
+    return bool(changes.upserts or changes.gone)
+
+
+def is_behind(brain: Brain) -> bool:
+    """Whether a look at every file finds one that the index does not know as it is; nothing is written.
+
+    Raises Unusable where there is no index that could know, Damaged for a folder that cannot be read.
+    """
+    changes = _compared(brain, sweep=True)
+    return bool(changes.upserts or changes.gone)
+
+
+def _compared(brain: Brain, sweep: bool) -> _Changes:
     with closing(schema.connect(brain.index_dir)) as conn:
         state = schema.get_state(conn)
         if state.get("root") != str(brain.root) or state.get("folders") != json.dumps(dict(brain.folders)):
             raise Unusable("it was made for another folder or another layout")
         changes = _Changes(brain, conn, state)
         changes.look(sweep)
-    if not changes.any:
-        return False
-    with closing(schema.connect(brain.index_dir, read_only=False)) as conn:
-        update.apply(conn, changes.upserts.values(), changes.gone, changes.now.state())
-    return bool(changes.upserts or changes.gone)
+    return changes
 
 
 class _Changes:
@@ -322,6 +336,11 @@ def rebuild(brain: Brain) -> Built:
     """
     with _in_turn(brain):
         return _rebuild(brain, brain.index_dir)
+
+
+def rebuild_at(brain: Brain, index_dir: Path) -> Built:
+    """Read every file and make an index in `index_dir`; the brain's own stays as it is. Raises as `rebuild` does."""
+    return _rebuild(brain, index_dir)
 
 
 def _rebuild(brain: Brain, index_dir: Path) -> Built:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from commonwealth.config import replace_file
 from commonwealth.errors import BrainError, Busy, Offline, Refused
+from commonwealth.faults import fault
+from commonwealth.flows import heartbeat
 from commonwealth.flows.brains import Brain, open_brain
 from commonwealth.flows.syncing import sync
 from commonwealth.model import Receipt
@@ -25,6 +27,10 @@ LAST_ROUND = 5.0
 """Seconds. With less time left no further round is begun; the request waits for the next process."""
 
 _STEP = 0.05
+_TAKEN_WITHIN = 1.0
+"""Seconds within which a daemon that is not busy takes a request up, beyond its debouncing."""
+UNHURRIED = 4.0
+"""Seconds that a daemon waits for further requests at most, where nobody waits for it."""
 _TOLD = ("state", "reason", "next", "pulled", "pushed")
 _COARSE = 20_000_000
 """Nanoseconds by which a file system's clock may lag behind."""
@@ -95,7 +101,10 @@ def serve(brain: Brain, pace: Pace) -> Receipt | None:
     while marks.wanted.exists() and time.monotonic() < end - LAST_ROUND:
         if not _taken(lock, pace.patience):
             return receipt
+        fault("worker-locked")
         try:
+            if _left_to_daemon(brain.root, marks, pace, asked):
+                break
             receipt = _rounds(brain, marks, pace.delay, end) or receipt
         finally:
             lock.release()
@@ -106,27 +115,53 @@ def serve(brain: Brain, pace: Pace) -> Receipt | None:
 def _rounds(brain: Brain, marks: Marks, delay: float, end: float) -> Receipt | None:
     receipt = None
     while marks.wanted.exists() and (left := end - time.monotonic()) > LAST_ROUND:
-        _pause(min(delay, left - LAST_ROUND), marks.hurry)
-        for mark in (
-            marks.wanted,
-            marks.hurry,
-        ):  # before the round: what is asked for from here on is not in it
-            mark.unlink(missing_ok=True)
-        receipt = _round(brain, end - time.monotonic())
-        _keep(marks, receipt)
+        pause(min(delay, left - LAST_ROUND), marks.hurry)
+        receipt = one_round(brain, marks, end - time.monotonic())
     return receipt
 
 
-def _round(brain: Brain, seconds: float) -> Receipt:
+def one_round(brain: Brain, marks: Marks, seconds: float, *, trigger: str = "worker") -> Receipt:
+    """Serve what is asked for by now; `trigger` is what does it, for the log."""
+    for mark in (marks.wanted, marks.hurry):  # before the round: what is asked for from here on is not in it
+        mark.unlink(missing_ok=True)
+    fault("worker-taken")
+    receipt = _round(brain, seconds, trigger)
+    _keep(marks, receipt)
+    fault("worker-told")
+    return receipt
+
+
+def _left_to_daemon(root: Path, marks: Marks, pace: Pace, asked: int) -> bool:
+    """Whether a daemon has taken the request; whoever waits for the round waits for it here.
+
+    One that does not take it in time, though it is not busy, hangs or is gone: then the request is ours.
+    """
+    started = idle = time.monotonic()
+    while (seen := heartbeat.pulse(root)).fresh and seen.beat is not None:
+        now = time.monotonic()
+        if not marks.wanted.exists():
+            if not pace.patience or now > started + pace.patience or last_receipt(marks, since=asked):
+                return True
+        elif seen.beat.busy:
+            idle = now
+            if pace.patience and now > started + pace.patience:
+                return True
+        elif now > idle + (max(pace.delay, UNHURRIED) if pace.delay else 0) + _TAKEN_WITHIN:
+            return False
+        time.sleep(_STEP)
+    return False
+
+
+def _round(brain: Brain, seconds: float, trigger: str) -> Receipt:
     try:
-        return sync(brain, timeout=seconds)
+        return sync(brain, timeout=seconds, trigger=trigger)
     except (Offline, Busy) as error:
         return Receipt("deferred", reason=error.message, next=error.hint)
     except BrainError as error:
         return Receipt("refused", reason=error.message, next=error.hint)
 
 
-def _pause(seconds: float, hurry: Path) -> None:
+def pause(seconds: float, hurry: Path) -> None:
     """Let more requests come in, unless somebody waits for this round."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0 and not hurry.exists():

@@ -7,12 +7,13 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
-from commonwealth.errors import BadNote, Refused
+from commonwealth.errors import BadNote, BrainError, Refused
 from commonwealth.flows import brief, indexing
 from commonwealth.flows.brains import Brain
-from commonwealth.index import lookup, query
+from commonwealth.index import disputes, lookup, query
 from commonwealth.model import Hit, Note, NoteFile, Problem
 from commonwealth.notes import naming, store
 from commonwealth.repo import history
@@ -132,9 +133,30 @@ def read(brain: Brain, note_id: str) -> Reading:
         return there, tuple(Link(other.note.id, relation, other.note.title) for relation, other in back)
 
     links, backlinks = indexing.ask(brain, linked)
-    versions = tuple(history.versions(Git(brain.root), found.path))
-    warnings = (*found.warnings, *map(str, doubts))
+    versions, untold = _versions(brain, found.path)
+    warnings = (*found.warnings, *map(str, doubts), *indexing.ask(brain, partial(_disputes, found.id)), *untold)
     return Reading(file.note, found.path, links, backlinks, versions, warnings)
+
+
+def _disputes(note_id: str, conn: sqlite3.Connection) -> tuple[str, ...]:
+    """One sentence for each conflict that a note is party to."""
+    own = naming.id_key(note_id)
+    found = [dispute for dispute in disputes.disputes(conn) if own in (*dispute.rivals, dispute.about)]
+    return tuple(
+        f"it is disputed: {', '.join(id_ for id_ in dispute.rivals if id_ != own)} cannot stand beside it; "
+        "`brain conflicts list` shows them"
+        if own in dispute.rivals
+        else f"what replaces it is disputed: {', '.join(dispute.rivals)}; `brain conflicts list` shows them"
+        for dispute in found
+    )
+
+
+def _versions(brain: Brain, path: str) -> tuple[tuple[history.Version, ...], tuple[str, ...]]:
+    """A note's versions; where git cannot tell them, none and why: the note itself is a file and can be read."""
+    try:
+        return tuple(history.versions(Git(brain.root), path)), ()
+    except BrainError as error:
+        return (), (f"its history cannot be read: {error.message} {error.hint or ''}".rstrip(),)
 
 
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})")

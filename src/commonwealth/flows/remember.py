@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from commonwealth import timeline
@@ -64,11 +64,16 @@ def remember(brain: Brain, draft: Draft, *, session: Session, now: str) -> Recei
         lambda conn: _known(conn, note, call, now, keyed=bool(draft.idempotency_key)),
         lambda found: [found[1].path] if found[1] else [],
     )
-    if double is not None:
-        return Receipt("unchanged", (double.note.id,), reason="this fact is recorded already")
-    note = replace(note, id=naming.new_id(note.title, now, short))
     mode = review_mode(brain)
-    return _commit(brain, note, author, session, now) if mode == "auto" else _stage(brain, note, mode)
+    if double is not None and (mode != "auto" or saving.is_committed(brain, double.path)):
+        return Receipt("unchanged", (double.note.id,), reason=_RECORDED)
+    if double is not None:
+        return _commit(brain, double.note, double.path, author, session, now)
+    note = replace(note, id=naming.new_id(note.title, now, short))
+    if mode != "auto":
+        return _stage(brain, note, mode)
+    path = naming.note_path(note.kind, note.id, now, brain.folders)
+    return _commit(brain, note, path, author, session, now)
 
 
 # What the caller gave
@@ -234,16 +239,33 @@ def _stage(brain: Brain, note: Note, mode: str) -> Receipt:
     )
 
 
-def _commit(brain: Brain, note: Note, author: Identity, session: Session, now: str) -> Receipt:
-    path = naming.note_path(note.kind, note.id, now, brain.folders)
-    data = codec.to_bytes(note, path)
+_RECORDED = "this fact is recorded already"
 
-    def plan() -> Sequence[Change] | Receipt:
-        if indexing.stat_file(brain, path) is not None:
-            return Receipt("unchanged", (note.id,), reason="this fact is recorded already")
-        return [Change(path, data), *saving.people_change(brain, author, now)]
+
+def _commit(brain: Brain, note: Note, path: str, author: Identity, session: Session, now: str) -> Receipt:
+    """Commit a note that is new, or that an earlier call left at `path` when it was killed before its commit."""
+
+    def plan() -> saving.Planned | Receipt:
+        there = _of_the_same_call(brain, note, path)
+        if there is None:
+            return saving.Planned([Change(path, codec.to_bytes(note, path)), *saving.people_change(brain, author, now)])
+        found, data = there
+        if saving.is_committed(brain, found):
+            return Receipt("unchanged", (naming.stem(found),), reason=_RECORDED)
+        changes = [Change(found, data, data), *saving.people_change(brain, author, now, killed=True)]
+        return saving.Planned(changes, ids=(naming.stem(found),))
 
     message = (
         f"{'Decide' if note.kind == 'decision' else 'Remember'}: {one_line(note.title, 60)}{identity.trailers(session)}"
     )
-    return saving.save(brain, plan, ids=(note.id,), message=message, author=author, now=now)
+    return saving.save(brain, plan, ids=(note.id,), message=message, author=author, now=now, command="remember")
+
+
+def _of_the_same_call(brain: Brain, note: Note, path: str) -> tuple[str, bytes] | None:
+    """The file that the same call made meanwhile, under another name where another day or title gave it one."""
+    if indexing.stat_file(brain, path) is None:
+        short = f"-{note.id.rpartition('-')[2]}"
+        named = indexing.ask(brain, lambda conn: lookup.get(conn, short.removeprefix("-")))
+        there = [file.path for file in named if file.note.id.endswith(short)]
+        path = next((one for one in there if indexing.stat_file(brain, one) is not None), "")
+    return (path, store.read_bytes(brain.root, path)[0]) if path else None

@@ -13,12 +13,14 @@ from commonwealth import config, plainyaml
 from commonwealth.config import CONFIG_PATH, OWN_FOLDERS
 from commonwealth.curate import secrets
 from commonwealth.errors import BrainError, Refused, Usage
+from commonwealth.faults import fault
 from commonwealth.flows import brains, identity, indexing, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.model import Receipt
 from commonwealth.notes.naming import slug
 from commonwealth.repo import address, clone
 from commonwealth.repo.git import Git
+from commonwealth.repo.listed import refuse_rewritten
 from commonwealth.repo.lock import FileLock
 from commonwealth.repo.project import normalise_remote, repository_of
 from commonwealth.routing import Rule, is_folder
@@ -109,9 +111,12 @@ def _told(root: Path) -> Iterator[None]:
 
 def _set_up(made: clone.Clone, remote: str | None, cwd: str, warnings: tuple[str, ...]) -> Setup:
     with _told(Path(made.root)):
+        fault("setup-placed")
         brain = brains.open_brain(Path(made.root), cwd=cwd)
         indexing.ensure(brain)
+        fault("setup-indexed")
         rule, added, doubts = _map(brain, remote, cwd)
+        fault("setup-mapped")
     return Setup(brain, made.fresh, rule, added, (*warnings, *brain.config.warnings, *doubts))
 
 
@@ -128,8 +133,10 @@ def _look_at(remote: str, root: Path) -> tuple[str, ...]:
         known = present.identity == normalise_remote(remote)
         if known or os.path.exists(root / CONFIG_PATH):
             return ()
+    git = Git(_existing(root))
+    refuse_rewritten(git, remote)
     try:
-        found = Git(_existing(root)).run("ls-remote", "--heads", "--", remote, timeout=_LOOK_SECONDS)
+        found = git.run("ls-remote", "--heads", "--", remote, timeout=_LOOK_SECONDS)
     except BrainError as error:
         return (f"the remote could not be looked at ({error.message.rstrip('.')})",)
     if found.strip():

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from commonwealth import timeline
 from commonwealth.errors import Busy, Damaged, Refused
-from commonwealth.flows import identity, indexing
-from commonwealth.flows.brains import Brain
+from commonwealth.flows import identity, indexing, synclog
+from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.content import content_of
 from commonwealth.model import Item, Receipt
 from commonwealth.notes.naming import stem
@@ -15,29 +15,52 @@ from commonwealth.repo import remote
 from commonwealth.repo import sync as machine
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, main_branch, ref_value
+from commonwealth.repo.renamed import REQUESTS
 
 _ITEMS = 200
 """A receipt names at most so many changed notes one by one; `pulled` counts them all."""
 
 
-def sync(brain: Brain, *, timeout: float = 60, accept_deletions: bool = False) -> Receipt:
+def sync(
+    brain: Brain,
+    *,
+    timeout: float = 60,
+    accept_deletions: bool = False,
+    adopt_remote: bool = False,
+    trigger: str = "sync",
+) -> Receipt:
     """Commit what people edited, take in the remote's notes, publish ours, and bring the index along.
 
-    `timeout` in seconds bounds the waiting for the network. The receipt's state is `published`, `committed`
-    (no remote, or it declined), `deferred` (the remote was not reached; the next sync goes on), `refused`
-    or `unchanged`. Raises Busy, Refused and Damaged where the clone itself stands in the way.
+    `timeout` in seconds bounds the waiting for the network; `adopt_remote` takes a rewritten history of the remote;
+    `trigger` is what asked, for the log. The receipt's state is `published`, `committed` (no remote, or it declined),
+    `deferred` (the remote was not reached; the next sync goes on), `refused` or `unchanged`. Where the team takes
+    changes by request, or the remote's main branch is protected, what waits goes to the branch `brain/<author_ref>`,
+    and the state is `committed`. Raises Busy, Refused and Damaged where the clone itself stands in the way.
     """
-    git = Git(brain.root)
-    outcome = machine.sync(
-        git,
-        content_of(brain),
-        identity.whoami(brain),
-        now=timeline.now(),
-        timeout=timeout,
-        accept_deletions=accept_deletions,
-    )
-    with suppress(Damaged, Busy, Refused):  # the notes are safe; an index that balks heals at the next read
+    with synclog.noted(brain.root, trigger, timeline.now()) as told:
+        author = identity.whoami(brain)
+        outcome = machine.sync(
+            Git(brain.root),
+            content_of(brain),
+            author,
+            now=timeline.now(),
+            timeout=timeout,
+            consent=machine.Consent(
+                accept_deletions=accept_deletions,
+                adopt_remote=adopt_remote,
+                request=f"{REQUESTS}{author.ref}",
+                by_request=review_mode(brain) == "pull-request",
+            ),
+        )
+        receipt = _receipt(brain, outcome)
+        told(receipt, outcome.rounds, outcome.refused)
+    with suppress(Damaged, Busy, Refused, OSError):  # the notes are safe; an index that balks heals at the next read
         indexing.refresh(brain)
+    return receipt
+
+
+def _receipt(brain: Brain, outcome: machine.Outcome) -> Receipt:
+    """What a sync is answered with."""
     notes = [path for path in outcome.changed if content_of(brain).owns(path)]
     return Receipt(
         outcome.state,

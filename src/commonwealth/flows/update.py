@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from commonwealth import timeline
 from commonwealth.curate import secrets
-from commonwealth.errors import Usage
+from commonwealth.errors import Refused, Usage
 from commonwealth.flows import identity, recall, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
@@ -32,11 +32,19 @@ _CHOICES = {"type": TYPES, "status": STATUSES, "confidence": CONFIDENCES}
 
 @dataclass(frozen=True, slots=True)
 class SectionEdit:
-    """A change of the section under one heading: text put at its end, or in place of what it says."""
+    """A change of the section under one heading: text put at its end, right below its heading, or in place of what it
+    says. `create` makes a section that is missing, as `append` does without being told."""
 
     heading: str
     append: str | None = None
     replace: str | None = None
+    insert: str | None = None
+    create: bool = False
+
+    @property
+    def adds(self) -> bool:
+        """Whether it leaves what is there as it is, so that it may be done to whatever version there is by then."""
+        return self.replace is None
 
 
 def update(
@@ -51,33 +59,109 @@ def update(
 ) -> Receipt:
     """Change fields (`summary`, `provenance.files`, …), one section or the whole body of a note.
 
-    The receipt is `committed`, `unchanged` where the note says so already, or `refused` for a secret.
+    The change is made to the note as it was when this was called. What others have changed since is united with it; of
+    what cannot be united both versions are kept, and the receipt names the other one under `conflicts`. The receipt is
+    `committed`, `unchanged` where the note says so already, or `refused` for a secret.
     Raises Usage that names every invalid field, Refused for an unknown or ambiguous id.
     """
-    values = _validated(changes)
-    if section is not None and (section.append is None) == (section.replace is None):
-        raise Usage("section: give either the text to append or the text that replaces it.")
+    _require_one_edit(section)
+    edit = _Edit(_validated(changes), body, section, now)
     author = identity.whoami(brain)
     found = recall.locate(brain, note_id)
+    before = _bytes_at(brain, found)
+    edited = edit.of(before, found, again=False)
+    if edited is None and (section is None or not section.adds):
+        return Receipt("unchanged", (found.id,), reason=_SAID)
+    if (refusal := _refusal(edited, found)) is not None:
+        return refusal
 
-    def plan() -> Sequence[Change] | Receipt:
-        before = recall.at_its_place(lambda: store.read_bytes(brain.root, found.path)[0], found.path)
-        text = codec.decode(before, found.path)
-        old, _ = codec.parse(text, found.path, found.kind)
-        new = replace(_with(old, values), body=_body(old.body, section, body))
-        if new == old:
-            return Receipt("unchanged", (old.id,), reason="the note says so already")
-        if not values.keys().isdisjoint(_TIMES):
-            _check(new)
-        new = replace(new, updated_at=now)
-        if (refusal := saving.refused_for_secret(new)) is not None:
-            return replace(refusal, ids=(old.id,))
-        edited = codec.edit(text, codec.changes(old, new), None if new.body == old.body else new.body, found.path)
-        return [Change(found.path, edited.encode(), before)]
+    def plan() -> saving.Planned | Receipt:
+        place, there = _still(brain, found)
+        _parsed(there, place)
+        planned = saving.Planned([Change(place.path, there, there)])
+        if edited is not None:
+            planned = saving.united(brain, place.path, before, edited)
+        first, *beside = planned.changes
+        data = first.data or b""
+        added = edit.of(data, place, again=True) or data
+        if added == there and not beside:
+            return Receipt("unchanged", (place.id,), reason=_SAID)
+        if (refusal := _refusal(added, place)) is not None:
+            return refusal
+        return replace(planned, changes=[replace(first, data=added), *beside])
 
     message = f"Update: {one_line(found.title, 60)}{identity.trailers(session)}"
-    receipt = saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now)
-    return replace(receipt, warnings=(*found.warnings, *receipt.warnings))
+    receipt = saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now, command="update")
+    return replace(_explained(receipt), warnings=(*found.warnings, *receipt.warnings))
+
+
+_SAID = "the note says so already"
+
+
+def _explained(receipt: Receipt) -> Receipt:
+    if not receipt.conflicts:
+        return receipt
+    reason = "the same part was changed meanwhile; both versions are kept"
+    return replace(receipt, reason=reason, next="Compare the two notes and settle which one is right.")
+
+
+def _require_one_edit(section: SectionEdit | None) -> None:
+    texts = (section.append, section.replace, section.insert) if section else ("",)
+    if sum(text is not None for text in texts) != 1:
+        raise Usage("section: give one of the texts to append, to insert, or to put in its place.")
+
+
+def _bytes_at(brain: Brain, found: recall.Located) -> bytes:
+    return recall.at_its_place(lambda: store.read_bytes(brain.root, found.path)[0], found.path)
+
+
+def _still(brain: Brain, found: recall.Located) -> tuple[recall.Located, bytes]:
+    """The note as it lies there now; one that was moved since it was found is looked up again."""
+    try:
+        return found, _bytes_at(brain, found)
+    except Refused:
+        moved = recall.locate(brain, found.id)
+        if moved.path == found.path:
+            raise
+        return moved, _bytes_at(brain, moved)
+
+
+def _parsed(data: bytes, at: recall.Located) -> tuple[str, Note]:
+    text = codec.decode(data, at.path)
+    return text, codec.parse(text, at.path, at.kind)[0]
+
+
+def _refusal(data: bytes | None, at: recall.Located) -> Receipt | None:
+    found = saving.refused_for_secret(_parsed(data, at)[1]) if data is not None else None
+    return replace(found, ids=(at.id,)) if found is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What one call changes, ready to be made to a version of the note."""
+
+    values: Mapping[str, FieldValue]
+    body: str | None
+    section: SectionEdit | None
+    now: str
+
+    def of(self, data: bytes, at: recall.Located, *, again: bool) -> bytes | None:
+        """The version in `data` as changed; None where nothing differs.
+
+        What replaces something is made to the version that was read; what only adds, to the one that is there `again`,
+        so that it needs no uniting.
+        """
+        text, old = _parsed(data, at)
+        section = self.section if self.section is not None and self.section.adds == again else None
+        body = _body(old.body, section, None if again else self.body)
+        new = replace(old if again else _with(old, self.values), body=body)
+        if new == old:
+            return None
+        if not again and not self.values.keys().isdisjoint(_TIMES):
+            _check(new)
+        new = replace(new, updated_at=self.now)
+        changed = codec.changes(old, new)
+        return codec.edit(text, changed, None if new.body == old.body else new.body, at.path).encode()
 
 
 def _validated(changes: Mapping[str, FieldValue]) -> dict[str, FieldValue]:
@@ -133,11 +217,13 @@ def _body(old: str, section: SectionEdit | None, body: str | None) -> str:
     new = old
     if body is not None:
         new = body.replace("\r\n", "\n").rstrip("\n") + "\n" if body.strip() else ""
-    if section is not None and section.append is not None:
+    if section is None:
+        return new
+    if section.append is not None:
         return sections.append_to_section(new, section.heading, section.append)
-    if section is not None and section.replace is not None:
-        return sections.replace_section(new, section.heading, section.replace)
-    return new
+    if section.insert is not None:
+        return sections.insert_into_section(new, section.heading, section.insert, create=section.create)
+    return sections.replace_section(new, section.heading, section.replace or "", create=section.create)
 
 
 def _check(note: Note) -> None:

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from itertools import count, islice
 from pathlib import Path
 
+from commonwealth.faults import fault
 from commonwealth.index import rows, schema
 from commonwealth.index.rows import Entry
 from commonwealth.model import NoteFile
@@ -26,6 +27,7 @@ def build(index_dir: Path, files: Iterable[NoteFile | Entry], state: Mapping[str
         with schema.translated():
             _fill(path, files, state)
             _journal(path)
+        fault("index-built")
         schema.publish(path)
     except BaseException:
         schema.discard(path)

@@ -1,10 +1,14 @@
-"""Conflicts as the notes themselves state them: siblings of one note, and rival replacements of one note."""
+"""Conflicts as the notes themselves state them: siblings of one note, and rival replacements of one note.
+
+Nothing is stored: the same notes give the same list. A dispute ends when all but one of its rivals are closed, or when
+the replacements name each other in `relates`, which says that they stand side by side.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from json import dumps
 
@@ -13,6 +17,7 @@ from commonwealth.index.values import key
 from commonwealth.model import CLOSED_STATUSES, Note
 
 _STANDING = "n.status NOT IN ('superseded', 'retracted') AND n.closed IS NULL"
+_AMONG = " IN (SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +30,18 @@ class Dispute:
 
 
 def disputes(conn: sqlite3.Connection) -> tuple[Dispute, ...]:
-    """Every conflict in the brain, the same list wherever the same notes are."""
+    """Every conflict in the brain, the same list wherever the same notes are. Ids are as they are compared."""
     with schema.snapshot(conn):
-        versions = _rivals(conn, schema.CONFLICT_OF, None)
-        replacements = _rivals(conn, schema.SUPERSEDES, None)
-    found = [Dispute("version", about, (about, *sorted(ids))) for about, ids in versions.items()]
-    found += [Dispute("replacement", about, tuple(sorted(ids))) for about, ids in replacements.items() if len(ids) > 1]
-    return tuple(sorted(found, key=lambda dispute: (dispute.about, dispute.cause)))
+        versions = _versions(conn)
+        replacements = _replacements(conn, None)
+        rings = _rings(conn)
+        replaced = _replaced(conn, [id_ for ring in rings for id_ in ring])
+    found = [Dispute("version", about, (about, *sorted(ids - {about}))) for about, ids in versions.items()]
+    found += [Dispute("replacement", about, tuple(sorted(ids))) for about, ids in replacements.items()]
+    for ring in rings:
+        common = set.intersection(*(replaced[id_] for id_ in ring)) - ring
+        found.append(Dispute("replacement", min(common or ring), tuple(sorted(ring))))
+    return tuple(sorted(found, key=lambda dispute: (dispute.about, dispute.cause, dispute.rivals)))
 
 
 def disputed(conn: sqlite3.Connection, notes: Mapping[int, Note]) -> set[int]:
@@ -39,25 +49,126 @@ def disputed(conn: sqlite3.Connection, notes: Mapping[int, Note]) -> set[int]:
     if not notes:
         return set()
     ids = {rowid: key(note.id) for rowid, note in notes.items()}
-    versions = _rivals(conn, schema.CONFLICT_OF, dumps(sorted(set(ids.values()))))
+    versions = _rivals(conn, schema.CONFLICT_OF, set(ids.values()))
     siblings = {rowid for rowid, note in notes.items() if note.conflict_of and note.status not in CLOSED_STATUSES}
     found = siblings | {rowid for rowid, id_ in ids.items() if id_ in versions}
-    replaced = {key(about) for note in notes.values() for about in note.supersedes}
-    if replaced:
-        rivals = _rivals(conn, schema.SUPERSEDES, dumps(sorted(replaced)))
-        parties = {id_ for about in rivals.values() if len(about) > 1 for id_ in about}
-        found |= {rowid for rowid, id_ in ids.items() if id_ in parties}
+    abouts = {key(about) for note in notes.values() for about in note.supersedes}
+    abouts.update(_closed_by(conn, ids.values()))
+    parties = {id_ for rivals in _replacements(conn, abouts).values() for id_ in rivals} if abouts else set()
+    if any(note.status == "superseded" and note.superseded_by for note in notes.values()):
+        parties |= {id_ for ring in _rings(conn) for id_ in ring}
+    return found | {rowid for rowid, id_ in ids.items() if id_ in parties}
+
+
+def _versions(conn: sqlite3.Connection) -> dict[str, set[str]]:
+    """The siblings of each disputed id; what is written as the sibling of a sibling counts for their common root."""
+    found = _rivals(conn, schema.CONFLICT_OF, None)
+    parent = {id_: about for about, ids in found.items() for id_ in ids}
+    roots: dict[str, set[str]] = defaultdict(set)
+    for about, ids in found.items():
+        root, seen = about, {about}
+        while (above := parent.get(root)) is not None and above not in seen:
+            root = above
+            seen.add(above)
+        roots[min(seen) if parent.get(root) in seen else root].update(ids)
+    return roots
+
+
+def _replacements(conn: sqlite3.Connection, abouts: set[str] | None) -> dict[str, set[str]]:
+    """For each of these ids (None: all), the notes that replace it and do not stand together."""
+    claimed = _rivals(conn, schema.SUPERSEDES, abouts)
+    scope = "" if abouts is None else f" AND x.id{_AMONG}"
+    for about, id_ in conn.execute(
+        "SELECT x.id, n.id FROM links AS l JOIN notes AS x ON x.rowid = l.note JOIN notes AS n ON n.id = l.value"
+        f" WHERE l.field = ?{scope} AND {_STANDING} AND n.id <> x.id AND x.status = 'superseded'",
+        (schema.SUPERSEDED_BY, *_listed(abouts)),
+    ):
+        claimed[about].add(id_)
+    several = {about: ids for about, ids in claimed.items() if len(ids) > 1}
+    everybody = {id_ for ids in several.values() for id_ in ids}
+    same = _linked(conn, everybody)
+    return {about: ids for about, ids in several.items() if not _together(ids, same)}
+
+
+def _linked(conn: sqlite3.Connection, ids: set[str]) -> list[tuple[str, str]]:
+    """Pairs of these ids that are versions of one note, or that say they stand side by side."""
+    if not ids:
+        return []
+    return conn.execute(
+        "SELECT n.id, l.value FROM json_each(?) AS j JOIN notes AS n ON n.id = j.value"
+        " JOIN links AS l ON l.note = n.rowid"
+        f" WHERE l.field IN ({schema.RELATES}, {schema.CONFLICT_OF}) AND l.value{_AMONG}",
+        (dumps(sorted(ids)), dumps(sorted(ids))),
+    ).fetchall()
+
+
+def _together(ids: set[str], pairs: Iterable[tuple[str, str]]) -> bool:
+    """Whether the pairs join all these ids into one group."""
+    group = {id_: {id_} for id_ in ids}
+    for one, other in pairs:
+        if one in group and other in group and group[one] is not group[other]:
+            group[one] |= group[other]
+            for id_ in group[other]:
+                group[id_] = group[one]
+    return all(len(found) == len(ids) for found in group.values())
+
+
+def _rings(conn: sqlite3.Connection) -> list[set[str]]:
+    """Notes that are closed by each other: two people kept different ones, and now none of them stands."""
+    after = dict(
+        conn.execute(
+            "SELECT n.id, l.value FROM links AS l JOIN notes AS n ON n.rowid = l.note"
+            " WHERE l.field = ? AND n.status = 'superseded' ORDER BY n.id",
+            (schema.SUPERSEDED_BY,),
+        ).fetchall()
+    )
+    found: list[set[str]] = []
+    done: set[str] = set()
+    for start in after:
+        path: list[str] = []
+        at = start
+        while at in after and at not in done:
+            done.add(at)
+            path.append(at)
+            at = after[at]
+        if at in path:
+            ring = set(path[path.index(at) :])
+            found += [ring] if len(ring) > 1 else []
     return found
 
 
-def _rivals(conn: sqlite3.Connection, field: int, among: str | None) -> dict[str, set[str]]:
+def _replaced(conn: sqlite3.Connection, ids: Iterable[str]) -> dict[str, set[str]]:
+    """What each of these notes says that it supersedes."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for id_, about in conn.execute(
+        f"SELECT n.id, l.value FROM links AS l JOIN notes AS n ON n.rowid = l.note WHERE l.field = ? AND n.id{_AMONG}",
+        (schema.SUPERSEDES, *_listed(ids)),
+    ):
+        found[id_].add(about)
+    return found
+
+
+def _closed_by(conn: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
+    """The notes that say they were superseded by one of these."""
+    rows = conn.execute(
+        f"SELECT n.id FROM links AS l JOIN notes AS n ON n.rowid = l.note WHERE l.field = ? AND l.value{_AMONG}",
+        (schema.SUPERSEDED_BY, *_listed(ids)),
+    )
+    return {id_ for (id_,) in rows}
+
+
+def _rivals(conn: sqlite3.Connection, field: int, among: set[str] | None) -> dict[str, set[str]]:
     """For each id, the ids of the notes that still stand and name it in this field."""
-    scope = "" if among is None else " AND l.value IN (SELECT value FROM json_each(?))"
+    scope = "" if among is None else f" AND l.value{_AMONG}"
     found: dict[str, set[str]] = defaultdict(set)
     for about, id_ in conn.execute(
         "SELECT l.value, n.id FROM links AS l JOIN notes AS n ON n.rowid = l.note"
         f" WHERE l.field = ?{scope} AND {_STANDING} AND n.id <> l.value",
-        (field,) if among is None else (field, among),
+        (field, *_listed(among)),
     ):
         found[about].add(id_)
     return found
+
+
+def _listed(ids: Iterable[str] | None) -> tuple[str, ...]:
+    return () if ids is None else (dumps(sorted(ids)),)

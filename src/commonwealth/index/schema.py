@@ -19,6 +19,7 @@ from zlib import crc32
 
 from commonwealth import atomic
 from commonwealth.errors import Busy, Damaged
+from commonwealth.faults import fault
 from commonwealth.model import Note, Provenance
 
 REVISION = 1
@@ -141,7 +142,9 @@ def publish(path: Path) -> None:
     """Make the complete generation at `path` the current one, and remove what it replaces."""
     _flush(path)
     atomic.replace(path.with_name(POINTER), f"{path.name}\n".encode())
+    fault("index-switched")
     _sweep(path)
+    fault("index-swept")
 
 
 def _flush(path: Path) -> None:
@@ -153,8 +156,11 @@ def _flush(path: Path) -> None:
 
 
 def _sweep(keep: Path) -> None:
-    """Remove older generations, and newer ones that a killed build left behind some time ago."""
+    """Remove older generations, and what killed builds left behind: newer ones after some time, pointers at once."""
     newest = keep.stat().st_mtime
+    for name in filter(atomic.TEMPORARY.fullmatch, os.listdir(keep.parent)):  # one builder at a time writes here
+        with suppress(OSError):
+            keep.with_name(name).unlink()
     kept = int(keep.stem.rpartition("-")[2])
     for number, path in _generations(keep.parent):
         with suppress(OSError):

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from json import dumps
 
+from commonwealth.faults import fault
 from commonwealth.index import rows, schema
 from commonwealth.index.rows import Entry, Prepared
 from commonwealth.index.values import storable
@@ -58,6 +59,7 @@ def apply(
             rows.close(conn, affected)
         if state:
             schema.put_state(conn, state)
+        fault("index-update")
     return Applied(len(fresh), len(touched), removed)
 
 

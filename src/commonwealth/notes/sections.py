@@ -90,15 +90,40 @@ def append_to_section(body: str, heading: str, text: str) -> str:
     return "".join([part.text for part in parts[:first]] + [new] + [part.text for part in parts[first + 1 :]])
 
 
-def replace_section(body: str, heading: str, text: str) -> str:
+def insert_into_section(body: str, heading: str, text: str, *, create: bool = False) -> str:
+    """`body` with `text` right below the heading, before what the section says. All other bytes stay.
+
+    Raises Refused where there is no such section, unless it is to be created.
+    """
+    parts, first, _ = _range(body, heading)
+    if first < 0:
+        return _missing(body, heading, text, parts, create=create)
+    newline = _newline(body)
+    line, _, below = parts[first].text.partition("\n")
+    said = below.lstrip("\r\n")
+    added = _in_style(text.strip("\n"), newline)
+    joint = newline if _is_list(added.rpartition("\n")[2]) and _is_list(said.partition("\n")[0]) else newline * 2
+    rest = joint + said if said else newline * (2 if first + 1 < len(parts) else 1)
+    new = line.rstrip("\r") + newline * 2 + added + rest
+    return "".join([part.text for part in parts[:first]] + [new] + [part.text for part in parts[first + 1 :]])
+
+
+def _missing(body: str, heading: str, text: str, parts: tuple[Section, ...], *, create: bool) -> str:
+    """`body` with a section that it did not have. Raises Refused unless it is to be created."""
+    if create:
+        return _with_new_section(body, heading, text)
+    known = ", ".join(part.title for part in parts if part.level) or "none"
+    raise Refused(f"The note has no section {heading!r}.", hint=f"Its sections: {known}.")
+
+
+def replace_section(body: str, heading: str, text: str, *, create: bool = False) -> str:
     """`body` with `text` in place of what stands below the heading; its deeper sections go as well.
 
-    Raises Refused where there is no such section.
+    Raises Refused where there is no such section, unless it is to be created.
     """
     parts, first, last = _range(body, heading)
     if first < 0:
-        known = ", ".join(part.title for part in parts if part.level) or "none"
-        raise Refused(f"The note has no section {heading!r}.", hint=f"Its sections: {known}.")
+        return _missing(body, heading, text, parts, create=create)
     newline = _newline(body)
     head = parts[first].text.partition("\n")[0].rstrip("\r")
     old = "".join(part.text for part in parts[first:last])

@@ -28,44 +28,55 @@ def checked(url: str) -> str:
     Refused for anything else, for credentials in the URL, and for a local path without a repository.
     """
     url = url.strip()
-    shown = one_line(redact(url))
+    told = one_line(redact(url))
     if not url or not url.isprintable() or url.startswith("-"):
-        raise Refused(f"{shown!r} is not the address of a repository.", hint=_KINDS)
+        raise Refused(f"{told!r} is not the address of a repository.", hint=_KINDS)
     if _HELPER.match(url):
-        raise Refused(f"{shown} names a helper program, which a remote may not do.", hint=_KINDS)
+        raise Refused(f"{told} names a helper program, which a remote may not do.", hint=_KINDS)
     match = _URL.fullmatch(url)
     if match:
-        return _checked_url(url, match, shown)
+        return _checked_url(url, match, told)
     return url if _is_ssh(url) else _local(url)
 
 
-def _checked_url(url: str, match: re.Match[str], shown: str) -> str:
+def _checked_url(url: str, match: re.Match[str], told: str) -> str:
     scheme, authority, rest = match[1].lower(), match[2], match[3]
     if scheme == "file":
         if authority not in ("", "localhost"):
-            raise Refused(f"{shown} names another machine in a file URL.", hint=_KINDS)
+            raise Refused(f"{told} names another machine in a file URL.", hint=_KINDS)
         _local(unquote(rest))
         return url
     if scheme not in ("https", "ssh", "http"):
         raise Refused(f"{scheme} remotes are not supported.", hint=_KINDS)
-    user, _, host = authority.rpartition("@")
+    host = authority.rpartition("@")[2]
     if authority.startswith("-") or host.startswith("-") or not host:
-        raise Refused(f"{shown} names no host.", hint=_KINDS)
-    if _has_credentials(scheme, user) or _SECRET_PARAMETER.search(rest):
+        raise Refused(f"{told} names no host.", hint=_KINDS)
+    if has_credentials(url):
         raise Refused(
-            f"{shown} carries credentials; git would keep them in plain text.",
+            f"{told} carries credentials; git would keep them in plain text.",
             hint="Leave them out of the URL. Git's credential helper keeps a password or token for you "
             "(`git help credentials`), and ssh needs none.",
         )
     if scheme == "http" and re.sub(r":\d*$", "", host).lower() not in _LOOPBACK:
-        raise Refused(f"{shown} is not encrypted: anybody on the way could change notes.", hint=_KINDS)
+        raise Refused(f"{told} is not encrypted: anybody on the way could change notes.", hint=_KINDS)
     return url
 
 
-def _has_credentials(scheme: str, user: str) -> bool:
-    if ":" in user:
+def shown(url: str) -> str:
+    """`url` as it may be told to people and tools: without a password or token, if it has one."""
+    return redact(url) if has_credentials(url) else url
+
+
+def has_credentials(url: str) -> bool:
+    """Whether a password, an access token or a parameter that holds one stands in `url`."""
+    match = _URL.fullmatch(url)
+    if match is None:
+        return False
+    user = match[2].rpartition("@")[0]
+    if ":" in user or _SECRET_PARAMETER.search(match[3]):
         return True
-    return scheme != "ssh" and (len(user) >= _LONG_NAME or re.search(PREFIXED, user) is not None)
+    is_name = match[1].lower().endswith("ssh") or (len(user) < _LONG_NAME and not re.search(PREFIXED, user))
+    return not is_name
 
 
 def _is_ssh(url: str) -> bool:

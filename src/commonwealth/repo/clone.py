@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from commonwealth import atomic
 from commonwealth.errors import Busy, Refused
+from commonwealth.faults import fault
 from commonwealth.repo import address as addresses
 from commonwealth.repo import workfiles
 from commonwealth.repo.common import find_git_dir
@@ -15,11 +16,13 @@ from commonwealth.repo.content import Person
 from commonwealth.repo.git import Git, decode, fields, redact
 from commonwealth.repo.harden import CONFIG, harden
 from commonwealth.repo.head import branch_tip, current_branch, main_branch, refuse_unfinished, state_file
+from commonwealth.repo.listed import refuse_rewritten
 from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import seen_ref
 from commonwealth.repo.place import new_folder, require_empty, require_outside
 from commonwealth.repo.project import normalise_remote
+from commonwealth.repo.remote import require_git
 from commonwealth.repo.store import blob, entries_at, make_commit, move_ref, set_index, stamp, store_files
 from commonwealth.repo.tree import Entry, edit_tree
 from commonwealth.safetext import one_line
@@ -69,6 +72,7 @@ def init(
         require_outside(root)
         os.makedirs(root, exist_ok=True)
         _template_free_init(root, branch)
+        fault("init-made")
     git = Git(root)
     if git.text("rev-parse", "--is-bare-repository") == "true":
         raise Refused(f"{root} is a bare repository: it has no files.", hint="Give a folder with files.")
@@ -77,6 +81,7 @@ def init(
         harden(git, own, adopted=branch_tip(git, current) is not None)
         if address:
             _set_remote(git, address)
+        fault("init-hardened")
         added, commit = _add(git, current, files, author=author, now=now, message=message)
     return Clone(root, current, commit, fresh, added)
 
@@ -104,7 +109,7 @@ def _set_remote(git: Git, address: str) -> None:
         git.run("remote", "add", "--", "origin", address)
     elif normalise_remote(url, git.root) != normalise_remote(address):
         raise Refused(
-            f"{git.root} already has the remote {one_line(url)}.",
+            f"{git.root} already has the remote {one_line(redact(url))}.",
             hint=f"If the brain moves: `git remote set-url origin {address}`.",
         )
 
@@ -132,6 +137,7 @@ def _add(
         if local is not None:
             workfiles.replace(git.root, path, local, here)
     entries = store_files(git, wanted, {path: entry[0] for path, entry in before.items()})
+    fault("init-files")
     clash = [path for path in entries if path in staged and staged[path] != before.get(path)]
     if clash:
         raise Refused(
@@ -140,6 +146,7 @@ def _add(
         )
     if entries:
         tip = _commit_entries(git, branch, tip, entries, author=author, now=now, message=message)
+    fault("init-committed")
     unlisted = {path: entry for path, entry in before.items() if path not in staged}
     set_index(git, (), unlisted | entries)
     return tuple(sorted(entries)), tip
@@ -216,11 +223,16 @@ def join(
     require_outside(root)
     with new_folder(root) as temporary:
         git = _fetch(address, temporary, timeout)
+        fault("join-cloned")
         branch = _canon_branch(git)
-        if branch is not None:
+        if branch is None:
+            require_git(git, "origin", timeout)
+        else:
             _inspect(git, f"refs/remotes/origin/{branch}", own, folders, inspect)
         harden(git, own)
+        fault("join-hardened")
         _check_out(git, branch)
+        fault("join-checked-out")
     return Clone(root, branch or _DEFAULT, branch_tip(Git(root), branch or _DEFAULT), fresh=True)
 
 
@@ -241,6 +253,7 @@ def _joined_before(root: str, address: str, own: tuple[str, ...]) -> Clone:
 def _fetch(address: str, folder: str, timeout: float) -> Git:
     """A clone without files: the configuration that keeps content data is in place before it is used."""
     git = Git(folder)
+    refuse_rewritten(git, address)
     settings = [word for name, value in CONFIG.items() for word in ("--config", f"{name}={value}")]
     how = ("--quiet", "--no-checkout", "--no-local", "--no-tags", "--template=", "--origin=origin")
     git.run("clone", *how, *settings, "--", address, folder, timeout=timeout)

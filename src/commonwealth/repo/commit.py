@@ -18,8 +18,8 @@ from commonwealth.repo.content import Content, Person
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, main_branch, require_branch
 from commonwealth.repo.lock import WriterLock
-from commonwealth.repo.move import recover
 from commonwealth.repo.objects import Objects
+from commonwealth.repo.recovery import recover
 from commonwealth.repo.store import (
     Overtaken,
     commit_info,
@@ -87,6 +87,12 @@ def _guarded(git: Git, changes: Sequence[Change], message: str, author: Person, 
 
 def disk_trouble(git: Git, error: OSError) -> Refused:
     """The error to tell when the file system refuses a write."""
+    if isinstance(error, (IsADirectoryError, NotADirectoryError, FileExistsError)):
+        place = error.filename2 or error.filename or git.root
+        return Refused(
+            f"{place} is in the way of what has to be written there ({error.strerror}).",
+            hint="`brain doctor` says what stands where; move it away, then try again. Nothing was lost.",
+        )
     return Refused(
         f"The disk refused a write in {git.root}: {error.strerror or error}.",
         hint="Make room or mend the permissions, then try again; nothing was lost.",

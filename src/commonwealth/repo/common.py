@@ -15,7 +15,7 @@ def read_text(path: str, limit: int = _LIMIT) -> str | None:
     try:
         with open(path, "rb") as file:
             return file.read(limit).decode("utf-8", "surrogateescape")
-    except OSError:
+    except (OSError, ValueError):  # a name with a NUL is no file's
         return None
 
 
@@ -41,7 +41,7 @@ def git_dir(root: str | os.PathLike[str]) -> str:
     if found is None:
         raise Damaged(
             f"{folder} is not the root of a git repository.",
-            hint="Check the path; a brain is made by `brain init` and copied by `brain join`.",
+            hint="Check the path. If notes are there, `brain doctor --fix` mends what git stumbles over.",
         )
     return found
 

@@ -20,8 +20,12 @@ class GitError(BrainError):
         self.code = code
 
 
-class NoAccess(Refused):
-    """The remote answered, and does not let this account in (or shows it no such repository)."""
+class Declined(Refused):
+    """The remote answered, and does not do what it was asked until a person acts: what waits here is kept."""
+
+
+class NoAccess(Declined):
+    """The remote does not let this account in (or shows it no such repository), or is not to be trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +51,19 @@ _SECRETS = (
         ),
         r"\1\2***",
     ),
-    (r"(?i)\b((?:access_|private_|auth_|job_)?token|password|secret|api_key)=[^\s&'\"]+", r"\1=***"),
+    (
+        r"(?i)\b((?:access_|private_|auth_|job_)?token|password|passwd|secret|api_?key)(\s*[=:]\s*)[^\s&'\"]+",
+        r"\1\2***",
+    ),
     (r"(?i)\b(basic|bearer|token)\s+[\w+/=.~-]{16,}", r"\1 ***"),
+    # A shell that lacks a program names itself by the whole command that it was given.
+    (r"(?m)^.+: (?:line )?\d+: (\S+): (?:command )?not found$", r"\1: not found"),
+    (r"\bsshpass(\s+-p\s*)('[^']*'|\"[^\"]*\"|\S+)", r"sshpass\1***"),
     (PREFIXED, "***"),
 )
+_REMOTE_LINE = r"(?m)^remote:.*"
+_UNBROKEN = r"(?<![\w/])(?=[a-zA-Z_]*\d)(?=\d*[a-zA-Z])[\w+=]{20,}"
+"""What no word is: letters and digits without a break. A remote's words lose it, be it a commit's name."""
 
 
 def redact(text: str) -> str:
@@ -60,6 +73,8 @@ def redact(text: str) -> str:
     text = re.sub(_USERINFO, _hide_userinfo, text)
     for pattern, replacement in _SECRETS:
         text = re.sub(pattern, replacement, text)
+    if "remote:" in text:
+        text = re.sub(_REMOTE_LINE, lambda match: re.sub(_UNBROKEN, "***", match[0]), text)
     return text
 
 
@@ -70,12 +85,21 @@ def _hide_userinfo(match: re.Match[str]) -> str:
 
 
 _ACCESS_HINT = "Check that this account may use the remote: `git ls-remote` in that folder should answer."
-_URL_HINT = (
+URL_HINT = (
     "Take it out of the URL (`git remote set-url origin URL`, or `url.*.insteadOf` in your own git "
     "configuration) and let git's credential helper keep it."
 )
 _OFFLINE_HINT = "Nothing is lost: what waits goes out with the next sync."
+_ROOM_HINT = "Whoever keeps the remote has to make room there, or to allow larger pushes; nothing is lost."
+_NOT_GIT = "What answers in the remote's place does not speak git's language"
+_NOT_GIT_HINT = "A proxy, a login page or a greeting may stand in between. Nothing is lost: the next sync tries again."
 _REMOTE: tuple[tuple[str, type[BrainError], str, str], ...] = (
+    (
+        r"host identification has changed",
+        NoAccess,
+        "The remote's ssh host key is another one than before: somebody may stand in between",
+        "Ask whoever keeps the remote. Only if they changed it: `ssh-keygen -R HOST`, then connect once by hand.",
+    ),
     (
         r"host key verification failed",
         NoAccess,
@@ -86,7 +110,7 @@ _REMOTE: tuple[tuple[str, type[BrainError], str, str], ...] = (
         (
             r"authentication failed|could not read (?:username|password)|terminal prompts disabled"
             r"|invalid (?:username|credentials)|access denied|permission denied|permission to \S+ denied"
-            r"|returned error: 40[13]|repository not found|repository '.*' not found"
+            r"|(?:returned error:|rpc failed; http) (?:40[134]|410)|repository not found|repository '.*' not found"
             r"|insufficient permission|not authorized|project you were looking for"
         ),
         NoAccess,
@@ -94,10 +118,22 @@ _REMOTE: tuple[tuple[str, type[BrainError], str, str], ...] = (
         _ACCESS_HINT,
     ),
     (
+        r"certificate problem|certificate verif|ssl: no alternative certificate",
+        NoAccess,
+        "The remote's certificate is not trusted here",
+        "Whoever keeps the remote should mend it; an authority of your own goes into `http.sslCAInfo`.",
+    ),
+    (
+        r"(?:returned error:|rpc failed; http) (?:413|507)|^remote:.*(?:no space left on device|quota exceeded)",
+        Declined,
+        "The remote has no room for this",
+        _ROOM_HINT,
+    ),
+    (
         r"url '.*' uses plaintext credentials",
         Refused,
         "The remote's URL carries a password",
-        _URL_HINT,
+        URL_HINT,
     ),
     (
         r"transport '.*' not allowed",
@@ -106,21 +142,42 @@ _REMOTE: tuple[tuple[str, type[BrainError], str, str], ...] = (
         "Use an https or ssh URL, or the path of a repository on this machine.",
     ),
     (
-        r"fsck error|unpack-objects failed|index-pack failed.*fsck",
+        r"fsck error|sha1 mismatch|inflate: data stream error|unpack-objects failed|index-pack failed.*fsck",
         Damaged,
         "The remote sent objects that are not sound",
         "Ask whoever keeps the remote to run `git fsck` there.",
     ),
     (
+        r"bad line length|not valid: |invalid ls-refs",
+        Offline,
+        _NOT_GIT,
+        _NOT_GIT_HINT,
+    ),
+    (
         (
             r"could not resolve|couldn't connect|failed to connect|connection (?:refused|reset|timed out)"
-            r"|connection closed|network is unreachable|no route to host|timed out|name resolution|early eof"
-            r"|hung up|rpc failed|returned error: (?:5\d\d|429|408)|does not appear to be a git repository"
+            r"|connection closed|network is unreachable|no route to host|timed out|name resolution"
+            r"|early eof|bad pack header|hung up|rpc failed|returned error: (?:5\d\d|429|408)"
+            r"|does not appear to be a git repository"
             r"|could not read from remote repository|unable to access|ssl[ _]|tls |gnutls"
         ),
         Offline,
         "The remote could not be reached",
         _OFFLINE_HINT,
+    ),
+    (
+        r"expected (?:flush|'?packfile|'?acknowledgments|.* response)|invalid server response|unexpected line",
+        Offline,
+        _NOT_GIT,
+        _NOT_GIT_HINT,
+    ),
+)
+_DISK: tuple[tuple[str, type[BrainError], str, str], ...] = (
+    (
+        r"no space left on device|disk quota exceeded|read-only file system|file too large",
+        Refused,
+        "The disk refused a write",
+        "Make room or mend the permissions, then try again; nothing was lost.",
     ),
 )
 _LOCAL: tuple[tuple[str, type[BrainError], str, str], ...] = (
@@ -129,12 +186,6 @@ _LOCAL: tuple[tuple[str, type[BrainError], str, str], ...] = (
         Busy,
         "Another git process holds a lock",
         "Wait until it is done. If none runs, `brain doctor` names what was left behind.",
-    ),
-    (
-        r"no space left on device|disk quota exceeded|read-only file system|file too large",
-        Refused,
-        "The disk refused a write",
-        "Make room or mend the permissions, then try again; nothing was lost.",
     ),
     (
         r"empty ident name|name consists only of disallowed|invalid ident|unable to auto-detect email",
@@ -149,6 +200,12 @@ _LOCAL: tuple[tuple[str, type[BrainError], str, str], ...] = (
         "Mend the signing, or turn it off for this brain: `git config commit.gpgSign false` in that folder.",
     ),
     (
+        r"from promisor remote|promised object",
+        Refused,
+        "This clone is a partial one, and what git left out is needed",
+        "Make it whole, in that folder: `git fetch --refetch --no-filter origin`. Then run the same command again.",
+    ),
+    (
         r"dubious ownership",
         Refused,
         "git refuses a repository that belongs to another user",
@@ -161,40 +218,84 @@ _LOCAL: tuple[tuple[str, type[BrainError], str, str], ...] = (
         "Give the folder that holds the notes and the .git folder.",
     ),
     (
+        r"bad (?:numeric )?config (?:line|value|variable)|unknown repository extension|expected git repo version",
+        Damaged,
+        "git cannot read this repository's own settings",
+        "Mend the file `.git/config` there in an editor, or install the git that wrote it; no note is harmed.",
+    ),
+    (
+        r"must be run in a work tree",
+        Refused,
+        "There is a bare repository where a work tree should be",
+        "If the folder holds notes: `git config core.bare false` in it.",
+    ),
+    (
         r"not a git repository",
         Damaged,
         "There is no git repository",
-        "Check the path; `brain join URL` makes a fresh copy.",
+        "Check the path. If notes are there, `brain doctor --fix` mends what git stumbles over.",
     ),
     (
         (
             r"object file .* is empty|loose object .* corrupt|bad object|bad tree|missing blob"
-            r"|unable to read (?:tree|sha1|[0-9a-f]{40})|packfile .* (?:corrupt|cannot)"
-            r"|index file (?:corrupt|smaller)|bad signature"
+            r"|unable to read (?:tree|sha1|[0-9a-f]{40})|packfile .* (?:corrupt|cannot)|could not read [0-9a-f]{40}"
+            r"|index file (?:corrupt|smaller)|bad signature|null sha1|inflate: data stream error|invalid sha1 pointer"
+            r"|unknown object type|unable to (?:unpack|parse) |(?:bad|corrupt) packed object|failed to (?:read|unpack) "
+            r"|(?:garbage|trailing).* object|delta base |offset \d+ in \S*pack-|cannot read existing object"
         ),
         Damaged,
         "The repository is damaged",
-        "Run `brain doctor`; a fresh `brain join URL` in another folder brings back what was published.",
+        "`brain doctor --fix` mends what can be mended, and loses nothing.",
     ),
 )
 _NOISE = ("hint:", "warning:", "remote:")
+_SAYS_LITTLE = r"could not read from remote|hung up|early eof|make sure you have the correct|repository exists"
 
 
 def failure(done: Done, root: str) -> BrainError:
-    """The typed error for a command that failed: Busy, Damaged, Refused, NoAccess, Offline or GitError."""
+    """The typed error for a command that failed: Busy, Damaged, Refused, Declined, NoAccess, Offline, GitError."""
     verb = done.args[0]
-    table = _REMOTE + _LOCAL if verb in NETWORK else _LOCAL
+    if verb not in NETWORK:
+        return _known(_DISK + _LOCAL, done, done.err, root) or _unknown(done, root)
+    # A full disk that the remote tells of is the remote's; everything else is said by the git that runs here.
+    here = re.sub(_REMOTE_LINE, "", done.err)
+    return _known(_DISK, done, here, root) or _known(_REMOTE + _LOCAL, done, done.err, root) or _unknown(done, root)
+
+
+def _known(
+    table: tuple[tuple[str, type[BrainError], str, str], ...], done: Done, text: str, root: str
+) -> BrainError | None:
     for pattern, kind, message, hint in table:
-        match = re.search(pattern, done.err, re.IGNORECASE)
+        match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
         if match:
-            return kind(f"{message}: {_line_around(done.err, match)} (git {verb}, {root})", hint=hint)
-    return GitError(f"git {verb} failed in {root}: {_reason(done)}", code=done.code)
+            return kind(f"{message}: {_told(text, match)} (git {done.args[0]}, {root})", hint=hint)
+    return None
 
 
-def _line_around(text: str, match: re.Match[str]) -> str:
+def _unknown(done: Done, root: str) -> GitError:
+    hint = "`brain doctor` says whether something is wrong with this clone."
+    return GitError(f"git {done.args[0]} failed in {root}: {_reason(done)}", code=done.code, hint=hint)
+
+
+def _told(text: str, match: re.Match[str]) -> str:
+    """The line that decided, with what else was said where that line says little, and with the remote's words."""
     start = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
-    return one_line(text[start : end if end >= 0 else len(text)], 300)
+    line = one_line(text[start : end if end >= 0 else len(text)], 300)
+    if re.search(_SAYS_LITTLE, line, re.IGNORECASE):
+        others = (one_line(other, 300) for other in text.splitlines() if not other.startswith(_NOISE))
+        telling = (other for other in others if other and not re.search(_SAYS_LITTLE, other, re.IGNORECASE))
+        line = next(telling, line)
+    said = remote_words(text)
+    if not said or line.startswith("remote:"):
+        return said or line
+    return f"{line}; the remote says: {said}"
+
+
+def remote_words(text: str) -> str:
+    """What the remote itself said among git's messages, on one line; empty where it said nothing."""
+    lines = (line.removeprefix("remote:").strip() for line in text.splitlines() if line.startswith("remote:"))
+    return one_line(" ".join(filter(None, lines)), 300)
 
 
 def _reason(done: Done) -> str:
@@ -209,7 +310,12 @@ def _reason(done: Done) -> str:
 
 def too_late(args: tuple[str, ...], timeout: float | None) -> BrainError:
     """The error for a command that was stopped after `timeout` seconds."""
-    verb = args[0]
+    verb, seconds = args[0], round(timeout or 0, 1)
     if verb in NETWORK:
-        return Offline(f"git {verb} got no answer from the remote in {timeout:g} s.", hint=_OFFLINE_HINT)
-    return GitError(f"git {verb} did not end in {timeout:g} s and was stopped.", code=-1)
+        return Offline(f"git {verb} got no answer from the remote in {seconds:g} s.", hint=_OFFLINE_HINT)
+    return GitError(f"git {verb} did not end in {seconds:g} s and was stopped.", code=-1)
+
+
+def not_git(url_of: str) -> Offline:
+    """The error for an answer that is no git repository's, though git takes it for an empty one."""
+    return Offline(f"{_NOT_GIT} ({url_of}).", hint=_NOT_GIT_HINT)

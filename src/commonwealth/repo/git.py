@@ -113,6 +113,8 @@ class Git:
     def __init__(self, root: str | os.PathLike[str], *, interactive: bool = False) -> None:
         self.root = os.path.realpath(root)
         self.interactive = interactive
+        self.remotes: str | None = None
+        """What `git remote -v` said, once `repo.remote` has asked."""
 
     @property
     def git_dir(self) -> str:
@@ -149,7 +151,7 @@ class Git:
     def holds(self, *args: str) -> bool:
         """Whether a yes-or-no command (`merge-base --is-ancestor`, `diff --quiet`) exits 0 rather than 1."""
         done = self.call(*args)
-        if done.code not in (0, 1):
+        if done.code not in (0, 1) or "Could not read" in done.err:  # "no" because of what it could not read
             raise self.failure(done)
         return done.code == 0
 
@@ -301,13 +303,22 @@ def _start(
         raise Damaged(f"{git.root} is not a folder.") from None
     except ValueError:
         raise Refused("A name that git was to be given contains a NUL character.") from None
+    except OSError as error:
+        hint = "Make room for processes or memory, then try again; nothing was lost."
+        raise Refused(f"git could not be started: {error.strerror or error}.", hint=hint) from None
     _running.add(process.pid)
     return process
 
 
 def _messages(log: IO[bytes]) -> str:
     log.seek(0)
-    return redact(clean(decode(log.read(1 << 20)))).strip()
+    text = clean(decode(log.read(1 << 20)))
+    # The shell that runs these names them in its complaints, with whatever stands in them.
+    for name in ("GIT_SSH_COMMAND", "GIT_SSH"):
+        value = clean(os.environ.get(name, "")).strip()
+        if " " in value:
+            text = text.replace(value, f"${name}")
+    return redact(text).strip()
 
 
 def _scratch_file() -> IO[bytes]:

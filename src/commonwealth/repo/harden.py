@@ -22,6 +22,18 @@ CONFIG = {
 """The clone's own git configuration: a link is checked out as a text file, bytes are never converted, commits
 survive a power cut, and objects are looked at on arrival."""
 
+DRIVER = {
+    "merge.commonwealth.name": "notes, united by key and section",
+    "merge.commonwealth.driver": (
+        "command -v brain >/dev/null && brain merge-note %O %A %B %P || "
+        "{ git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B; r=$?; [ $r -lt 128 ] || r=1; exit $r; }"
+    ),
+    "merge.commonwealth.recursive": "text",
+}
+"""The merge driver that a brain's `.gitattributes` names for notes. Where `brain` is missing or fails, git merges by
+lines, as it would without: nobody's merge is held up. Bases of several histories are merged by lines too; a base with
+markers in it counts as none."""
+
 _ATTRIBUTES = "* -text -ident -filter !eol -working-tree-encoding !diff"
 """Outranks every `.gitattributes` of the brain: no conversion, no filter, no chosen diff program."""
 
@@ -30,17 +42,44 @@ def harden(git: Git, own: tuple[str, ...] = (), *, adopted: bool = False) -> Non
     """Write our settings into the clone `git`; what is there already stays. Safe to repeat.
 
     `own` names the folders of this clone that git must ignore. In an `adopted` repository, which holds more
-    than notes, the person's own handling of links and line ends is left alone.
+    than notes, the person's own handling of links and line ends is left alone; the merge driver is for notes alone.
     """
     folder = git.common_dir
     os.makedirs(os.path.join(git.git_dir, FOLDER), exist_ok=True)
-    _add_lines(os.path.join(folder, "info", "exclude"), [f"/{name}/" for name in own])
-    if adopted:
-        return
-    _add_lines(os.path.join(folder, "info", "attributes"), [_ATTRIBUTES])
+    ignored = [*(f"/{name}/" for name in own), atomic.TEMPORARY_PATTERN]
+    _add_lines(os.path.join(folder, "info", "exclude"), ignored)
+    if not adopted:
+        _add_lines(os.path.join(folder, "info", "attributes"), [_ATTRIBUTES])
+    _configure(git, DRIVER if adopted else CONFIG | DRIVER)
+
+
+def has_driver(git: Git) -> bool:
+    """Whether this clone's own configuration has the merge driver for notes, as we write it."""
+    present = _configured(git)
+    return all(present.get(name.lower()) == value for name, value in DRIVER.items())
+
+
+def register_driver(git: Git) -> None:
+    """Give this clone the merge driver for notes. Safe to repeat."""
+    _configure(git, DRIVER)
+
+
+def lacking(git: Git) -> tuple[str, ...]:
+    """The settings of ours that this clone no longer has; in a repository that is not a brain's alone, the driver's."""
+    attributes = (read_text(os.path.join(git.common_dir, "info", "attributes")) or "").splitlines()
+    wanted = CONFIG | DRIVER if _ATTRIBUTES in attributes else DRIVER
+    present = _configured(git)
+    return tuple(name for name, value in wanted.items() if present.get(name.lower()) != value)
+
+
+def _configured(git: Git) -> dict[str, str]:
     listed = decode(git.run("config", "--local", "-z", "--list"))
-    present = dict(entry.partition("\n")[::2] for entry in listed.split("\0"))
-    for name, value in CONFIG.items():
+    return dict(entry.partition("\n")[::2] for entry in listed.split("\0"))
+
+
+def _configure(git: Git, wanted: dict[str, str]) -> None:
+    present = _configured(git)
+    for name, value in wanted.items():
         if present.get(name.lower()) != value:
             git.run("config", "--local", name, value)
 

@@ -10,7 +10,7 @@ import sys
 import time
 
 from commonwealth import atomic
-from commonwealth.errors import Busy, Refused
+from commonwealth.errors import Busy, Damaged, Refused
 from commonwealth.repo.common import read_text
 from commonwealth.repo.git import Git
 from commonwealth.repo.lock import FOLDER
@@ -24,6 +24,8 @@ _UNDER_WAY = (
     ("CHERRY_PICK_HEAD", "cherry-pick", "git cherry-pick"),
     ("REVERT_HEAD", "revert", "git revert"),
 )
+_HEX = tuple("0123456789abcdef")
+_GIT_PROGRAMS = ("git", "jgit", "lazygit", "tig")
 _OLD_LOCK = 60
 """Seconds after which a lock of git's without any process that could own it is taken for left behind."""
 
@@ -41,6 +43,9 @@ def main_branch(git: Git) -> str:
     """
     recorded = read_text(state_file(git, "branch"), 1024)
     if recorded and recorded.strip():
+        if not recorded.strip().isprintable():
+            place = state_file(git, "branch")
+            raise Damaged(f"{place} cannot be read.", hint="`brain doctor --fix` mends it.")
         return recorded.strip()
     remote = read_text(os.path.join(git.common_dir, "refs", "remotes", "origin", "HEAD"), 1024) or ""
     _, _, branch = remote.strip().partition("ref: refs/remotes/origin/")
@@ -50,7 +55,8 @@ def main_branch(git: Git) -> str:
             f"No branch is checked out in {git.root}, and none is recorded as the brain's.",
             hint="Check out the branch that holds the notes: `git switch main`.",
         )
-    atomic.replace(state_file(git, "branch"), f"{branch}\n".encode())
+    with contextlib.suppress(OSError):  # in a clone that cannot be written, it is found out anew each time
+        atomic.replace(state_file(git, "branch"), f"{branch}\n".encode())
     return branch
 
 
@@ -60,6 +66,15 @@ def current_branch(git: Git) -> str | None:
     if head == "ref: refs/heads/.invalid":  # refs in a table: only git can read them
         head = "ref: " + git.run("symbolic-ref", "-q", "HEAD", check=False).decode().strip()
     return head[len("ref: " + _HEADS) :] if head.startswith("ref: " + _HEADS) else None
+
+
+def head_commit(git: Git) -> str | None:
+    """The commit at which HEAD is, on a branch or off; None while nothing was committed."""
+    branch = current_branch(git)
+    if branch is not None:
+        return branch_tip(git, branch)
+    head = (read_text(os.path.join(git.git_dir, "HEAD"), 1024) or "").strip()
+    return head if _SHA.fullmatch(head) else git.resolve("HEAD")
 
 
 def ref_value(git: Git, ref: str) -> str | None:
@@ -72,8 +87,18 @@ def ref_value(git: Git, ref: str) -> str | None:
 
 
 def branch_tip(git: Git, branch: str) -> str | None:
-    """The commit at the tip of `branch`, or None while nothing was committed."""
-    return ref_value(git, _HEADS + branch)
+    """The commit at the tip of `branch`, or None while nothing was committed.
+
+    Raises Damaged where it has been somewhere and cannot be read: on an empty branch, the next commit would begin
+    a history that has nothing in common with the real one.
+    """
+    tip = ref_value(git, _HEADS + branch)
+    if tip is None and read_text(os.path.join(git.common_dir, "logs", "refs", "heads", *branch.split("/")), 1):
+        raise Damaged(
+            f"The branch {branch} of {git.root} was there, and its ref is missing or cannot be read.",
+            hint="`brain doctor --fix` puts it back where it was.",
+        )
+    return tip
 
 
 def under_way(git: Git) -> tuple[str, str] | None:
@@ -105,6 +130,8 @@ def require_branch(git: Git, branch: str) -> None:
     current = current_branch(git)
     if current == branch:
         return
+    if current is None and not (read_text(os.path.join(git.git_dir, "HEAD"), 1024) or "").startswith(("ref: ", *_HEX)):
+        raise Damaged(f"HEAD of {git.root} cannot be read.", hint="`brain doctor --fix` writes it anew.")
     refuse_unfinished(git, f", and HEAD is not on {branch}")
     if current is None:
         head = (read_text(os.path.join(git.git_dir, "HEAD"), 1024) or "").strip()
@@ -132,18 +159,44 @@ def git_locks(git: Git) -> list[tuple[str, float]]:
     return found
 
 
-def clear_locks(git: Git) -> None:
+def clear_locks(git: Git, patience: float = _OLD_LOCK) -> None:
     """Remove git's locks on index, HEAD and branch if their owner is certainly gone.
 
-    Certain means: old enough, no process has it open, and no git process works in this clone; where that
-    cannot be known (no /proc, processes of others that hide) the lock stays. Raises Busy then.
+    Certain means: older than `patience` seconds, no process has it open, and no git process works in this clone;
+    where that cannot be known (no /proc, processes of others that hide) the lock stays. Raises Busy then.
     """
     for place, age in git_locks(git):
-        _clear_lock(git, place, age)
+        _clear_lock(git, place, age, patience)
 
 
-def _clear_lock(git: Git, place: str, age: float) -> None:
-    if age >= _OLD_LOCK and sys.platform == "linux" and not _maybe_owned(place, git.root):
+def has_dead_lock(git: Git, patience: float) -> bool:
+    """Whether a git that is certainly gone has left index or HEAD locked, a minute ago or `patience` seconds."""
+    for name in ("index.lock", "HEAD.lock"):
+        place = os.path.join(git.git_dir, name)
+        with contextlib.suppress(OSError):
+            age = time.time() - os.lstat(place).st_mtime
+            if age >= min(patience, _OLD_LOCK) and sys.platform == "linux" and not _maybe_owned(place, git.root):
+                return True
+    return False
+
+
+def clear_other_locks(git: Git, patience: float = _OLD_LOCK) -> None:
+    """Remove the other locks that a killed git may have left, by the same rule; one with an owner stays.
+
+    They stop fetches, `pack-refs` and housekeeping, but no write of ours.
+    """
+    folder = git.common_dir
+    places = [os.path.join(folder, name) for name in ("packed-refs.lock", "shallow.lock", "config.lock")]
+    places.append(os.path.join(folder, "objects", "maintenance.lock"))
+    for above, _, names in os.walk(os.path.join(folder, "refs")):
+        places += [os.path.join(above, name) for name in names if name.endswith(".lock")]
+    for place in places:
+        with contextlib.suppress(FileNotFoundError, Busy):
+            _clear_lock(git, place, time.time() - os.lstat(place).st_mtime, patience)
+
+
+def _clear_lock(git: Git, place: str, age: float, patience: float) -> None:
+    if is_abandoned(place, age, git.root, patience):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(place)
         return
@@ -151,6 +204,11 @@ def _clear_lock(git: Git, place: str, age: float) -> None:
         f"Another git process holds {place}, or left it behind {int(max(age, 0))} s ago.",
         hint="Wait until it is done. If no git process runs there, remove that file.",
     )
+
+
+def is_abandoned(lock: str, age: float, root: str, patience: float = _OLD_LOCK) -> bool:
+    """Whether a lock of git's has certainly no owner any more (see `clear_locks`); `age` and `patience` in seconds."""
+    return age >= patience and sys.platform == "linux" and not _maybe_owned(lock, root)
 
 
 def _maybe_owned(lock: str, root: str) -> bool:
@@ -166,7 +224,7 @@ def _maybe_owned(lock: str, root: str) -> bool:
 def _may_own(process: str, identity: tuple[int, int], root: str) -> bool:
     try:
         with open(f"{process}/comm", encoding="utf-8", errors="replace") as file:
-            is_git = file.read().startswith(("git", "jgit", "lazygit", "tig"))
+            is_git = file.read().startswith(_GIT_PROGRAMS)
     except OSError:
         return False  # it has ended
     try:
@@ -181,6 +239,36 @@ def _may_own(process: str, identity: tuple[int, int], root: str) -> bool:
     except OSError:
         return is_git or _owner(process) == os.getuid()
     return False
+
+
+def git_at_work(git: Git) -> bool | None:
+    """Whether a git process of somebody else's works in this clone; None where that cannot be seen.
+
+    Those that this program runs are known by their arguments, and never in the middle of anything.
+    """
+    try:
+        processes = [name for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return None
+    if sys.platform != "linux" or not processes:
+        return None
+    return any(_works_in(f"/proc/{name}", git.root) for name in processes)
+
+
+def _works_in(process: str, root: str) -> bool:
+    try:
+        with open(f"{process}/comm", encoding="utf-8", errors="replace") as file:
+            if not file.read().startswith(_GIT_PROGRAMS):
+                return False
+        with open(f"{process}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+        if {b"maintenance.auto=false", b"safe.bareRepository=explicit"} <= set(words):
+            return False
+        return _within(os.readlink(f"{process}/cwd"), root)
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # it has ended
+    except OSError:
+        return True
 
 
 def _within(folder: str, root: str) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from commonwealth.errors import Refused
 from commonwealth.repo.git import Git, fields
@@ -23,45 +23,94 @@ class Version:
     author: str
     subject: str
     path: str
+    deleted: bool = False
 
 
 def versions(git: Git, path: str, *, ref: str = "HEAD", limit: int | None = None) -> list[Version]:
     """The versions of `path` as of `ref`, newest first, through renames; empty if it was never committed.
 
     A merge counts where its content is neither side's. A file that began as a copy of another begins there:
-    two notes that read alike are two notes.
+    two notes that read alike are two notes. History is walked once for each name that the file had: git's own
+    `--follow` knows one name at a time, and misses what the other side of a merge did under the old one.
     """
-    args = ("log", "-z", "--follow", "--topo-order", "-c", "--name-status", "--no-ext-diff", _FORMAT)
-    done = git.call(*args, "--end-of-options", ref, "--", path)
+    names = [path]
+    asked: set[tuple[str, str]] = set()
+    while True:
+        found, added = _walk(git, names, ref, limit)
+        new = [
+            earlier for pair in added if pair not in asked for earlier in _earlier(git, *pair) if earlier not in names
+        ]
+        asked |= set(added)
+        if not new:
+            return found
+        names += dict.fromkeys(new)
+
+
+def _walk(git: Git, names: list[str], ref: str, limit: int | None) -> tuple[list[Version], list[tuple[str, str]]]:
+    """The commits that changed a file of these names, and those (with the name) in which one began."""
+    args = ["log", "-z", "--topo-order", "-c", "--name-status", "--no-renames", "--no-ext-diff", _FORMAT]
+    if limit is not None:
+        args.append(f"--max-count={limit}")
+    done = git.call(*args, "--end-of-options", ref, "--", *names)
     if done.code:
         if git.resolve(ref) is None:
-            return []
+            return [], []
         raise git.failure(done)
     found: list[Version] = []
-    for version, copied in _records(fields(done.out)):
-        found.append(version)
-        if copied or len(found) == limit:
-            break
-    return found
+    added: list[tuple[str, str]] = []
+    for version, changes in _records(fields(done.out)):
+        if not changes:
+            continue
+        there = [name for status, name in changes if "D" not in status]
+        found.append(replace(version, path=(there or [changes[0][1]])[0], deleted=not there))
+        added += [(version.commit, name) for status, name in changes if "A" in status]
+    return found, added
 
 
-def _records(parts: list[str]) -> Iterator[tuple[Version, bool]]:
-    """Pairs of a version and whether the file is a copy made there.
+def _records(parts: list[str]) -> Iterator[tuple[Version, list[tuple[str, str]]]]:
+    """Each version with the pairs of status and path behind it.
 
-    A record is the four fields of the format, for a merge an empty field, then the status and one path, or
-    the old and the new path of a rename or copy. A merge that took over one side has no status.
+    A record is the four fields of the format, for a merge an empty field, then the pairs; a merge that took over
+    one side has none. A status is in capitals, which no name of a commit is.
     """
     at = 0
-    while at + 4 < len(parts):
+    while at + 4 <= len(parts):
         commit, when, author, subject = parts[at : at + 4]
-        at += 5 if parts[at + 4] == "" else 4
-        status = parts[at].strip("\n") if at < len(parts) else ""
-        if not status[:1].isupper():
-            continue
-        two = status[1:].isdigit()
-        path = parts[at + 2] if two else parts[at + 1]
-        at += 3 if two else 2
-        yield Version(commit.strip("\n"), canonical(when), author, subject, path), status.startswith("C")
+        at += 4
+        if at < len(parts) and parts[at] == "":
+            at += 1
+        changes: list[tuple[str, str]] = []
+        while at + 1 < len(parts) and (status := parts[at].strip("\n")) and status.isalpha() and status.isupper():
+            changes.append((status, parts[at + 1]))
+            at += 2
+        yield Version(commit.strip("\n"), canonical(when), author, subject, ""), changes
+
+
+def _earlier(git: Git, commit: str, path: str) -> list[str]:
+    """What the file that began in `commit` was called before: a file of the same name that went away there, or one
+    that reads alike."""
+    args = ("diff-tree", "-r", "-z", "-m", "--root", "--no-commit-id", "--name-status", "--no-ext-diff")
+    name = path.rpartition("/")[2]
+    gone = fields(git.run(*args, "--no-renames", "--diff-filter=D", commit))[1::2]
+    if same := [other for other in gone if other.rpartition("/")[2] == name]:
+        return same
+    if not gone:
+        return []
+    parts = fields(git.run(*args, "--find-renames", "--diff-filter=R", commit))
+    return [parts[at + 1] for at in range(0, len(parts) - 2, 3) if parts[at + 2] == path]
+
+
+def deleted(git: Git, folders: Sequence[str], *, ref: str = "HEAD") -> list[str]:
+    """The files below some folders that were there once and are not any more, the latest first.
+
+    All of the history is walked: some 2 s for 10,000 commits.
+    """
+    args = ("log", "-z", "--name-only", "--diff-filter=D", "--no-renames", "-m", "--no-ext-diff", "--format=")
+    if git.resolve(ref) is None:
+        return []
+    gone = dict.fromkeys(name.strip("\n") for name in fields(git.run(*args, "--end-of-options", ref, "--", *folders)))
+    there = set(fields(git.run("ls-tree", "-r", "-z", "--name-only", ref, "--", *folders)))
+    return [path for path in gone if path and path not in there]
 
 
 def read_at(git: Git, commit: str, path: str, *, limit: int = 1 << 20) -> bytes | None:

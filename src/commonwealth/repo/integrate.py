@@ -50,7 +50,7 @@ class _Union:
 def merge_bases(git: Git, ours: str, theirs: str) -> tuple[str, ...]:
     """The best common ancestors; none for histories that have nothing in common."""
     done = git.call("merge-base", "--all", ours, theirs)
-    if done.code > 1:
+    if done.code > 1 or "Could not read" in done.err:  # none, because of a commit that could not be read
         raise git.failure(done)
     return tuple(sorted(done.out.decode("ascii").split()))
 
@@ -67,10 +67,7 @@ def integrate(git: Git, bases: Sequence[str], ours: str, theirs: str, content: C
     with Objects(git) as objects:
         union = _Union(content, objects, git)
         _unite(union, left, right)
-        for sibling, data in union.siblings.items():
-            # One that is there already was made from the same conflict, and may have been edited since.
-            if union.entries.get(sibling) is None and objects.info(f"{theirs}:{sibling}") is None:
-                union.blobs[sibling] = (REGULAR[0], data)
+        _place_siblings(union, ours, theirs)
         _part_files_from_folders(union, theirs)
         names = store_blobs(git, [data for _, data in union.blobs.values()])
         for (path, (mode, _)), name in zip(union.blobs.items(), names, strict=True):
@@ -78,6 +75,31 @@ def integrate(git: Git, bases: Sequence[str], ours: str, theirs: str, content: C
     tree = edit_tree(git, theirs, union.entries)
     pulled = frozenset(path for side in right for path in side)
     return Integration(tree, pulled, tuple(sorted(union.conflicts)), tuple(union.warnings))
+
+
+def _place_siblings(union: _Union, ours: str, theirs: str) -> None:
+    """Write each sibling that is not there yet.
+
+    One that is there was made from the same conflict, and may have been edited since: then its path had these bytes
+    once. Any other file at its path is somebody else's, and the sibling stands beside it.
+    """
+    for path, data in union.siblings.items():
+        (name,) = store_blobs(union.git, [data])
+        there = union.entries.get(path) or _file_at(union, theirs, path)
+        if path not in union.blobs and (there is None or there[1] == name):
+            union.blobs[path] = (REGULAR[0], data)
+        elif not _had(union.git, (ours, theirs), path, name):
+            stem, _, ending = path.rpartition(".")
+            beside = f"{stem}.{name[:8]}.{ending}"
+            union.blobs[beside] = (REGULAR[0], data)
+            union.conflicts[union.conflicts.index(path)] = beside
+            union.warnings.append(f"{path} was there before: the version that belongs there is {beside}.")
+
+
+def _had(git: Git, commits: Sequence[str], path: str, name: str) -> bool:
+    """Whether a path held this blob at any commit of these histories."""
+    command = ("log", "-1", "-m", "--format=%H", f"--find-object={name}", *commits, "--", path)
+    return bool(git.run(*command).strip())
 
 
 def _notes_only(deltas: Mapping[str, Delta], content: Content) -> dict[str, Delta]:

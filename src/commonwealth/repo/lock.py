@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sys
@@ -20,7 +21,10 @@ else:
 FOLDER = "commonwealth"
 """The folder below a git folder that holds our locks and journals."""
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
+LONGEST_PAUSE = 0.05
+"""Seconds: whoever waits for a lock asks for it at least this often."""
+
+_FIRST_PAUSE = 0.002
 
 
 class FileLock:
@@ -43,8 +47,9 @@ class FileLock:
             taken = _lock(fd)
             if taken:
                 line = f"{os.getpid()} {one_line(self.operation, 80)}\n"
-                os.ftruncate(fd, 0)
-                os.write(fd, line.encode("utf-8"))
+                with contextlib.suppress(OSError):  # on a full disk the lock holds, and names nobody
+                    os.ftruncate(fd, 0)
+                    os.write(fd, line.encode("utf-8"))
                 self._fd, fd = fd, -1
         finally:
             if fd >= 0:
@@ -63,7 +68,7 @@ class FileLock:
                     hint="Try again when it is done; the lock ends with that process.",
                 )
             time.sleep(min(left, pause * random.uniform(0.5, 1)))  # noqa: S311 - spreads waiters
-            pause = min(pause * 2, _LONGEST_PAUSE)
+            pause = min(pause * 2, LONGEST_PAUSE)
 
     def release(self) -> None:
         """Let go; without effect if the lock is not held."""
@@ -90,7 +95,8 @@ class FileLock:
         except OSError as error:
             raise Refused(
                 f"The lock file {self.path} cannot be opened: {error.strerror}.",
-                hint="The brain's .git folder must be writable for you, on a disk with free space.",
+                hint="The brain's .git folder must be writable for you, on a disk with free space. Where something "
+                "else stands in the file's place, `brain doctor --fix` moves it away.",
             ) from None
 
 

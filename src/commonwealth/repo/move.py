@@ -1,8 +1,8 @@
 """The branch moves to a commit that was made elsewhere, and the work tree follows without losing an edit.
 
 A journal (branch, old, new) is durable before anything changes. Then files, then git's index, then the branch,
-with its expected old value. Killed anywhere in between, `recover` finishes the move first of all; where the
-branch has moved meanwhile by other hands, it takes the half-made move back instead.
+with its expected old value, then HEAD where it was off the branch. Killed anywhere in between, `finish_move` finishes
+the move first of all; where the branch has moved meanwhile by other hands, it takes the half-made move back instead.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from commonwealth import atomic
 from commonwealth.errors import BrainError
 from commonwealth.faults import fault
-from commonwealth.repo import workfiles
+from commonwealth.repo import markers, workfiles
 from commonwealth.repo.common import read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
-from commonwealth.repo.head import branch_tip, main_branch, require_branch, state_file
+from commonwealth.repo.head import branch_tip, current_branch, head_commit, require_branch, state_file
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import (
     REGULAR,
@@ -32,6 +32,7 @@ from commonwealth.repo.store import (
     entries_at,
     matches,
     move_ref,
+    reset_index,
     set_index,
     store_blobs,
     wait_for_git,
@@ -40,6 +41,7 @@ from commonwealth.repo.tree import Entry
 
 _JOURNAL = "journal"
 _BASES = "bases"
+_MARKED = "marked"
 _LINK = "120000"
 _FLUSHED_ALONE = 64
 
@@ -51,6 +53,29 @@ class _Report:
     clean: list[str] = field(default_factory=list)
     edited: dict[str, Entry | None] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    marked: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A move: `branch` goes from `old` to `new`, and files and index with it.
+
+    For the way back from elsewhere: `head` is the commit at which HEAD is detached or on another branch, from which
+    the files start; `reset` says that the index is made anew, as an operation of git's has left it half done;
+    `settled` names files that a person has brought to their end already: they stay as they lie.
+    """
+
+    branch: str
+    old: str | None
+    new: str
+    head: str | None = None
+    reset: bool = False
+    settled: tuple[str, ...] = ()
+
+    @property
+    def start(self) -> str | None:
+        """The commit that the files come from."""
+        return self.head or self.old
 
 
 def move(git: Git, branch: str, old: str | None, new: str, content: Content) -> tuple[str, ...]:
@@ -60,54 +85,80 @@ def move(git: Git, branch: str, old: str | None, new: str, content: Content) -> 
     what `new` says, or kept, as an edit that is not committed yet. Raises Busy where another git process
     moved the branch or keeps the index, Refused where HEAD is elsewhere: then nothing has changed.
     """
-    require_branch(git, branch)
+    return carry_out(git, Journal(branch, old, new), content)
+
+
+def carry_out(git: Git, journal: Journal, content: Content) -> tuple[str, ...]:
+    """`move`, for any journal: HEAD is on the branch, or at the journal's `head`."""
+    _require_head(git, journal)
     wait_for_git(git)
-    if branch_tip(git, branch) != old:
-        raise Overtaken(git, branch)
-    record = json.dumps({"branch": branch, "old": old, "new": new})
+    if branch_tip(git, journal.branch) != journal.old:
+        raise Overtaken(git, journal.branch)
+    record = json.dumps({key: getattr(journal, key) for key in Journal.__slots__})
     atomic.replace(state_file(git, _JOURNAL), record.encode("utf-8"))
     fault("move-journal")
-    return _finish(git, branch, old, new, content)
+    return _finish(git, journal, content)
 
 
-def recover(git: Git, content: Content) -> tuple[str, ...]:
+def _require_head(git: Git, journal: Journal) -> None:
+    if journal.head is None or head_commit(git) != journal.head:
+        require_branch(git, journal.branch)
+
+
+def finish_move(git: Git, content: Content) -> tuple[str, ...]:
     """Finish a move that was interrupted, or take it back where the branch went elsewhere; the warnings.
 
-    The first step under every writer lock. Costs one look for a file where there is nothing to do.
+    The first step under every writer lock. Costs one look for a file where there is nothing to do. Raises Refused
+    where HEAD is elsewhere; the journal then waits.
     """
-    place = state_file(git, _JOURNAL)
-    text = read_text(place)
-    if text is None:
+    journal = read_journal(git)
+    if journal is None:
         return ()
-    journal = _parse(text)
-    if journal is None:  # written whole or not at all, so this is no move of ours
-        _close(git)
-        return ()
-    branch, old, new = journal
-    require_branch(git, branch)
+    _require_head(git, journal)
     wait_for_git(git)
-    tip = branch_tip(git, branch)
-    if tip == new or not _present(git, new):
+    tip = branch_tip(git, journal.branch)
+    back = current_branch(git) == journal.branch
+    if (tip == journal.new and back) or not _present(git, journal.new):
         _close(git)
         return ()
-    if tip == old:
-        return _finish(git, branch, old, new, content, half="recover-half")
-    _take_back(git, old, new, tip)
+    if tip in (journal.old, journal.new):
+        return _finish(git, journal, content, half="recover-half")
+    take_back(git, journal, tip if back else journal.head)
+    return (f"An interrupted sync was taken back, as {journal.branch} had moved meanwhile.",)
+
+
+def take_back(git: Git, journal: Journal, target: str | None) -> None:
+    """Bring the files of a half-made move to the commit `target`, and forget the move."""
+    _take_back(git, journal.start, journal.new, target)
     _close(git)
-    return (f"An interrupted sync was taken back, as {branch} had moved meanwhile.",)
 
 
-def _parse(text: str) -> tuple[str, str | None, str] | None:
+def read_journal(git: Git) -> Journal | None:
+    """The move that was begun and not ended. What makes no sense is dropped: a journal is written whole or not
+    at all, so it is no move of ours."""
+    text = read_text(state_file(git, _JOURNAL))
+    if text is None:
+        return None
+    journal = _parse(text)
+    if journal is None:
+        _close(git)
+    return journal
+
+
+def _parse(text: str) -> Journal | None:
     try:
         record = json.loads(text)
     except ValueError:
         return None
     if not isinstance(record, dict):
         return None
-    branch, old, new = (record.get(key) for key in ("branch", "old", "new"))
-    if isinstance(branch, str) and isinstance(new, str) and (old is None or isinstance(old, str)):
-        return branch, old, new
-    return None
+    branch, old, new, head = (record.get(key) for key in ("branch", "old", "new", "head"))
+    settled = record.get("settled") or []
+    if not isinstance(branch, str) or not isinstance(new, str) or not isinstance(settled, list):
+        return None
+    if not all(name is None or isinstance(name, str) for name in (old, head)):
+        return None
+    return Journal(branch, old, new, head, bool(record.get("reset")), tuple(map(str, settled)))
 
 
 def _present(git: Git, commit: str) -> bool:
@@ -121,20 +172,25 @@ def _close(git: Git) -> None:
     atomic.flush_folder(os.path.dirname(place))
 
 
-def _finish(
-    git: Git, branch: str, old: str | None, new: str, content: Content, *, half: str = "move-half"
-) -> tuple[str, ...]:
-    deltas = differences(git, old, new)
-    report = _bring_over(git, deltas, content, half)
+def _finish(git: Git, journal: Journal, content: Content, *, half: str = "move-half") -> tuple[str, ...]:
+    branch, old, new = journal.branch, journal.old, journal.new
+    deltas = differences(git, journal.start, new)
+    report = _bring_over(git, {path: deltas[path] for path in deltas.keys() - {*journal.settled}}, content, half)
     fault("move-files")
-    _index(git, report.clean, report.edited, {path: delta.new for path, delta in deltas.items()})
+    if journal.reset or journal.head is not None:
+        reset_index(git, new)
+    else:
+        _index(git, report.clean, report.edited, {path: delta.new for path, delta in deltas.items()})
     fault("move-index")
     if not move_ref(git, f"refs/heads/{branch}", new, old, "commonwealth: sync"):
-        _take_back(git, old, new, branch_tip(git, branch))
-        _close(git)
+        tip = branch_tip(git, branch)
+        take_back(git, journal, tip if current_branch(git) == branch else journal.head)
         raise Overtaken(git, branch)
     fault("move-done")
+    if current_branch(git) != branch:
+        git.run("symbolic-ref", "-m", "back on the branch", "HEAD", f"refs/heads/{branch}")
     _close(git)
+    fault("move-closed")
     return tuple(report.warnings)
 
 
@@ -162,6 +218,8 @@ def _bring_over(git: Git, deltas: Mapping[str, Delta], content: Content, half: s
             if number == 0:
                 fault(half)
     _flush(git, list(deltas))
+    if report.marked:
+        write_marked(git, read_marked(git) | report.marked)
     return report
 
 
@@ -180,8 +238,10 @@ def _bring(git: Git, objects: Objects, path: str, delta: Delta, content: Content
     if matches(current, delta.new):
         report.clean.append(path)
     elif matches(current, delta.old):
-        _write(git, objects, path, current, delta.new)
+        data = _write(git, objects, path, current, delta.new)
         report.clean.append(path)
+        if content.owns(path) and markers.may_hold(data):
+            report.marked.add(path)
     elif current is None:
         # Deleted here and changed there: the edit stays.
         _write(git, objects, path, None, delta.new)
@@ -198,13 +258,16 @@ def _bring(git: Git, objects: Objects, path: str, delta: Delta, content: Content
         _merge_edit(git, objects, path, delta, current, content, report)
 
 
-def _write(git: Git, objects: Objects, path: str, current: bytes | None, new: Entry | None) -> None:
+def _write(git: Git, objects: Objects, path: str, current: bytes | None, new: Entry | None) -> bytes:
+    """Give a file the bytes of an entry; those bytes."""
+    data = b""
     if new is not None:
         data = blob(objects, new) or b""
         executable = new[0] == "100755"
         workfiles.Prepared(git.root, path, data, executable=executable, flush=False).place(current)
     elif current is not None:
         workfiles.remove(git.root, path, current)
+    return data
 
 
 def _merge_edit(
@@ -253,6 +316,7 @@ def _take_back(git: Git, old: str | None, new: str, tip: str | None) -> None:
                 raise
             except BrainError:
                 continue  # not ours to touch: it stays as an edit
+            fault("take-back-half")
     _index(git, clean, {path: wanted.get(path) for path in deltas if path not in clean}, wanted)
 
 
@@ -276,16 +340,24 @@ def write_bases(git: Git, bases: Mapping[str, str]) -> None:
             os.unlink(place)
 
 
+def read_marked(git: Git) -> set[str]:
+    """The notes that came in with what may be git's conflict markers, and were not looked at yet."""
+    text = read_text(state_file(git, _MARKED))
+    return set(filter(None, text.split("\0"))) if text else set()
+
+
+def write_marked(git: Git, paths: set[str]) -> None:
+    """Remember those notes; no file where there are none."""
+    place = state_file(git, _MARKED)
+    if paths:
+        atomic.replace(place, "\0".join(sorted(paths)).encode("utf-8", "surrogateescape"))
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(place)
+
+
 def keep_bytes(git: Git, data: bytes) -> str:
     """Keep bytes that a person wrote and that we are about to replace, under a private ref; the blob's name."""
     name = store_blobs(git, [data])[0]
     git.run("update-ref", f"refs/commonwealth/kept/{name}", name)
     return name
-
-
-def recover_branch(git: Git, content: Content) -> tuple[str, tuple[str, ...]]:
-    """`recover`, then the brain's branch with HEAD on it. Raises Refused where HEAD is elsewhere."""
-    warnings = recover(git, content)
-    branch = main_branch(git)
-    require_branch(git, branch)
-    return branch, warnings

@@ -24,6 +24,7 @@ class Outcome:
     others were faster to the end), refused (nothing may be pushed until a person acts), unchanged.
     `pulled` and `pushed` count notes; `changed` are all paths that differ between the tip before and `head`;
     `conflicts` are files that keep a version which could not be united; `trouble` is the reason and next step.
+    `rounds` counts the fetches, `refused` the pushes for which somebody else was faster.
     """
 
     state: str
@@ -34,6 +35,8 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     trouble: BrainError | None = None
+    rounds: int = 0
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +80,17 @@ def seen_ref(branch: str) -> str:
 
 
 def rescue(git: Git, tip: str | None) -> str:
-    """A private ref that keeps `tip` whatever becomes of the branch; the same one for the same commit."""
-    listed = git.text("for-each-ref", "--format=%(objectname) %(refname)", "refs/commonwealth/rescue")
-    refs = [line.split(" ", 1) for line in listed.splitlines()]
-    for name, ref in refs:
-        if name == tip:
-            return ref
-    numbers = [int(ref.rpartition("/")[2]) for _, ref in refs if ref.rpartition("/")[2].isdecimal()]
-    ref = f"refs/commonwealth/rescue/{1 + max(numbers, default=0)}"
+    """A private ref that keeps `tip` whatever becomes of the branch; the newest one moves on where `tip` holds it."""
+    listed = git.text("for-each-ref", "--format=%(objectname) %(refname:lstrip=3)", "refs/commonwealth/rescue")
+    pairs = (line.split(" ", 1) for line in listed.splitlines())
+    kept = {int(number): name for name, number in pairs if number.isdecimal()}
+    newest = max(kept, default=0)
+    same = [number for number, name in kept.items() if name == tip]
+    if same:
+        newest = same[0]
+    elif not newest or tip is None or not git.holds("merge-base", "--is-ancestor", kept[newest], tip):
+        newest += 1
+    ref = f"refs/commonwealth/rescue/{newest}"
     if tip is not None:
-        move_ref(git, ref, tip, None, "rescue")
+        move_ref(git, ref, tip, kept.get(newest), "rescue")
     return ref

@@ -17,7 +17,9 @@ from commonwealth.repo.git import Git, fields
 from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.move import keep_bytes, read_bases, write_bases
 from commonwealth.repo.objects import Objects
+from commonwealth.repo.repair import repair_committed, settle_unmerged
 from commonwealth.repo.store import REGULAR, blob, matches, set_index
+from commonwealth.repo.stranded import PATIENCE
 from commonwealth.repo.tree import Entry
 
 MOST_DELETIONS, MOST_DELETED_SHARE = 20, 0.1
@@ -51,6 +53,8 @@ class Pending:
     """Files and nested repositories that are nobody's note: never committed by us."""
     debris: tuple[str, ...] = ()
     """Unfinished files that a writer of ours left behind when it was killed."""
+    unmerged: tuple[str, ...] = ()
+    """Notes, config and derived files of which git's index holds several versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,16 @@ def pending(git: Git, content: Content) -> Pending:
     strays: list[str] = []
     debris: list[str] = []
     ignored: dict[str, _Entry] = {}
+    unmerged: list[str] = []
     for entry in _status(git, content.watched):
         path = entry.path
+        if entry.unmerged and (content.owns(path) or content.is_config(path) or content.is_derived(path)):
+            unmerged.append(path)
         if not in_the_way.isdisjoint((path, *_above(path))):
             continue  # what git takes for deleted there is only out of reach
-        if entry.ignored:
+        if entry.ignored and atomic.TEMPORARY.fullmatch(_name(path)):
+            debris.append(path)
+        elif entry.ignored:
             ignored[path] = entry
         elif content.is_derived(path):
             derived.append((path, entry.head))
@@ -99,7 +108,7 @@ def pending(git: Git, content: Content) -> Pending:
         else:
             _sort(git, entry, content, edits, held)
     _sort_ignored(git, ignored, content, edits, held)
-    return Pending(tuple(edits), tuple(held), tuple(derived), tuple(sorted(strays)), tuple(debris))
+    return Pending(tuple(edits), tuple(held), tuple(derived), tuple(sorted(strays)), tuple(debris), tuple(unmerged))
 
 
 def _sort_ignored(
@@ -242,16 +251,24 @@ def commit_pending(
     held: WriterLock,
     tip: str | None,
     accept_deletions: bool = False,
+    patience: float = PATIENCE,
 ) -> Settled:
     """Commit people's edits as one commit of theirs, put derived files back, name what stays behind.
 
-    What `check` or `scan` objects to stays uncommitted, as do deletions in bulk unless they are accepted.
+    What `check` or `scan` objects to stays uncommitted, as do deletions in bulk unless they are accepted. Notes in
+    which a merge by hand has left its markers are repaired, uncommitted ones once nobody saved them for `patience`
+    seconds.
     """
     found = pending(git, content)
+    told: list[str] = []
+    if found.held or found.unmerged:
+        paths = [*found.unmerged, *(path for path, _ in found.held if path not in found.unmerged)]
+        told = settle_unmerged(git, content, tip, paths, patience)
+        found = pending(git, content) if told or found.unmerged else found
     for path in found.debris:  # we hold the lock, so no writer of ours is at work on it
         with contextlib.suppress(OSError):
             os.unlink(workfiles.locate(git.root, path))
-    warnings = _named(found, content)
+    warnings = told + _named(found, content)
     warnings += _put_back_derived(git, found)
     edits, held_back = _without_bulk_deletions(git, found.edits, tip, content, accept=accept_deletions)
     warnings += held_back
@@ -262,7 +279,8 @@ def commit_pending(
     if bases:
         kept = read_bases(git)
         write_bases(git, {path: base for path, base in kept.items() if path not in bases})
-    return Settled(tip, tuple(change.path for change in changes), tuple(warnings))
+    tip, repaired = repair_committed(git, content, tip, held)
+    return Settled(tip, tuple(change.path for change in changes), tuple(warnings + repaired))
 
 
 def _named(found: Pending, content: Content) -> list[str]:

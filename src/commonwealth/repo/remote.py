@@ -1,12 +1,16 @@
-"""The brain's remote: fetch and push one branch, verified by reading refs."""
+"""The brain's remote: fetch and push a branch, verified by reading refs, and learn what branches there are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from commonwealth.repo.git import Git, decode
+from commonwealth.repo.declined import next_step, words_of
+from commonwealth.repo.failures import not_git
+from commonwealth.repo.git import Git, decode, redact
 from commonwealth.repo.head import ref_value
-from commonwealth.safetext import one_line
+from commonwealth.repo.listed import listed, refuse_credentials
 
 _RACES = (
     "fetch first",
@@ -17,22 +21,47 @@ _RACES = (
     "incorrect old",
 )
 _LOCAL_RACES = ("cannot lock ref", "unable to update local ref", "unable to create", "couldn't set")
+_PROTECTED = (
+    r"protected branch|changes must be made through a (?:pull|merge) request"  # GitHub, GitLab, Gitea, Forgejo
+    r"|can only be modified through pull requests|permission denied to update branch"  # Bitbucket
+    r"|TF402455|must use a pull request to update this branch"  # Azure
+)
+"""What servers say when a branch takes no pushes, only requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What became of a push: accepted, raced (somebody was faster) or declined with the remote's words."""
+    """What became of a push: accepted, raced (somebody was faster), protected (the branch takes requests only) or
+    declined, with the remote's words and the next step, where one is known."""
 
     state: str
     words: str = ""
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The remote's branches with their tips, and the name of its default branch, which may not exist."""
+
+    default: str | None = None
+    tips: Mapping[str, str] = field(default_factory=dict)
 
 
 def remote_name(git: Git) -> str | None:
     """The remote to share with: `origin`, else the only one, else None."""
-    names = git.text("remote").split("\n")
+    return chosen(remote_names(git))
+
+
+def remote_names(git: Git) -> tuple[str, ...]:
+    """The remotes that this clone knows."""
+    return tuple(dict.fromkeys(name for name, _, _ in listed(git)))
+
+
+def chosen(names: tuple[str, ...]) -> str | None:
+    """Which of several remotes the brain shares with: `origin`, else the only one, else none."""
     if "origin" in names:
         return "origin"
-    return names[0] if len(names) == 1 and names[0] else None
+    return names[0] if len(names) == 1 else None
 
 
 def tracking_ref(remote: str, branch: str) -> str:
@@ -40,18 +69,24 @@ def tracking_ref(remote: str, branch: str) -> str:
     return f"refs/remotes/{remote}/{branch}"
 
 
-def fetch(git: Git, remote: str, branch: str, timeout: float) -> str | None:
+def fetch(git: Git, remote: str, branch: str, timeout: float, also: str | None = None) -> str | None:
     """The commit at the remote's branch, fetched; None where the remote has no such branch.
 
-    Raises Offline after `timeout` seconds, or what the failure means.
+    `also` is a branch that may be missing there: its tracking ref is brought up to date, or removed. Raises Offline
+    after `timeout` seconds, or what the failure means.
     """
+    refuse_credentials(git, remote, "fetch")
     ref = tracking_ref(remote, branch)
-    args = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, f"+refs/heads/{branch}:{ref}")
+    words: tuple[str, ...] = ("fetch", "--quiet", "--no-tags", "--no-filter", "--no-write-fetch-head")
+    refspecs = [f"+refs/heads/{branch}:{ref}"]
+    if also is not None:  # with a `*` it may be missing, and --prune is for these two refs alone
+        words, refspecs = (*words, "--prune"), [*refspecs, f"+refs/heads/{also}*:{tracking_ref(remote, also)}*"]
     for attempt in range(3):
-        done = git.call(*args, timeout=timeout)
+        done = git.call(*words, remote, *refspecs, timeout=timeout)
         if done.code == 0:
             return ref_value(git, ref)
         if "couldn't find remote ref" in done.err:
+            require_git(git, remote, timeout)
             return None
         # A fetch by hand at the same moment may hold the tracking ref for an instant.
         if attempt == 2 or not any(sign in done.err for sign in _LOCAL_RACES):
@@ -59,23 +94,49 @@ def fetch(git: Git, remote: str, branch: str, timeout: float) -> str | None:
     return None
 
 
+def require_git(git: Git, remote: str, timeout: float) -> None:
+    """Raise Offline unless it is git that says there is no such branch.
+
+    Git takes any page, such as that of a login, for the list of a plain file server, often an empty one.
+    """
+    done = git.call("ls-remote", "--quiet", remote, timeout=timeout, env={"GIT_TRACE_PACKET": "1"})
+    if done.code:
+        raise git.failure(done)
+    if not done.out and "packet:" not in done.err:
+        raise not_git(f"git fetch, {git.root}")
+
+
 def push(git: Git, remote: str, branch: str, commit: str, timeout: float) -> Pushed:
-    """Offer `commit` as the remote's branch, never by force. Raises Offline, NoAccess, GitError."""
+    """Offer `commit` as the remote's branch, never by force. Raises Offline, Declined, Refused, GitError."""
+    refuse_credentials(git, remote, "push")
     refspec = f"{commit}:refs/heads/{branch}"
     done = git.call("push", "--porcelain", "--quiet", remote, refspec, timeout=timeout)
-    lines = [line for line in decode(done.out).splitlines() if line.startswith("!")]
+    lines = [line for line in redact(decode(done.out)).splitlines() if line.startswith("!")]
     if done.code and not lines:
         raise git.failure(done)
     if not lines:
         return Pushed("accepted")
     if any(sign in lines[0] for sign in _RACES):
         return Pushed("raced")
-    said = [line.removeprefix("remote:").strip() for line in done.err.splitlines() if line.startswith("remote:")]
-    reason = lines[0].rpartition("[")[2].replace("]", ":")
-    return Pushed("declined", one_line(" ".join([reason, *filter(None, said)]), 300))
+    words = words_of(lines[0], done.err)
+    state = "protected" if re.search(_PROTECTED, words, re.IGNORECASE) else "declined"
+    return Pushed(state, words, next_step(words))
 
 
 def remote_tip(git: Git, remote: str, branch: str, timeout: float) -> str | None:
     """What the remote itself says its branch is at this moment."""
     out = git.run("ls-remote", "--quiet", remote, f"refs/heads/{branch}", timeout=timeout).decode("ascii", "replace")
     return out.split("\t", 1)[0] or None
+
+
+def heads(git: Git, remote: str, timeout: float) -> Heads:
+    """The remote's branches at this moment. Raises Offline, NoAccess, GitError."""
+    out = git.run("ls-remote", "--quiet", "--symref", remote, "HEAD", "refs/heads/*", timeout=timeout)
+    default, tips = None, {}
+    for line in decode(out).splitlines():
+        value, _, name = line.partition("\t")
+        if name == "HEAD" and value.startswith("ref: refs/heads/"):
+            default = value[len("ref: refs/heads/") :]
+        elif name.startswith("refs/heads/"):
+            tips[name[len("refs/heads/") :]] = value
+    return Heads(default, tips)

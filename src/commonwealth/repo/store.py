@@ -52,7 +52,7 @@ def scratch_files(git: Git, contents: Sequence[bytes]) -> Iterator[list[str]]:
         yield places
     finally:
         for place in places:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):  # what stays is swept away by a later sync
                 os.unlink(place)
         with contextlib.suppress(OSError):
             os.rmdir(folder)
@@ -160,6 +160,12 @@ def set_index(git: Git, clean: Iterable[str], entries: Mapping[str, Entry | None
             _patiently(partial(git.run, "update-index", *args, input=listing), patience)
 
 
+def reset_index(git: Git, tree: str, *, patience: float = 2) -> None:
+    """Make the index anew from a tree-ish: nothing is staged or unmerged then, and no file changes."""
+    _patiently(partial(git.run, "read-tree", tree), patience)
+    git.call("update-index", "-q", "--refresh")  # exits 1 where files differ, which they may
+
+
 def wait_for_git(git: Git, patience: float = 2) -> None:
     """Wait until no git process holds index, HEAD or branch. Raises Busy after `patience` seconds."""
     _patiently(lambda: clear_locks(git), patience)
@@ -197,7 +203,7 @@ class MissingObject(Damaged):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"The object {name} is not in the repository.",
-            hint="Run `brain doctor`; a fresh `brain join URL` brings back what was published.",
+            hint="`brain doctor --fix` brings back what the files or the remote still have.",
         )
 
 

@@ -61,7 +61,7 @@ def _read(objects: Objects, name: str) -> dict[str, Entry]:
     info = objects.info(name)
     data = objects.read(name)
     if info is None or data is None or info[1] != "tree":
-        raise Damaged(f"There is no tree {name}.", hint="Run `brain doctor`.")
+        raise Damaged(f"There is no tree {name}.", hint="`brain doctor --fix` mends what can be mended.")
     width = len(info[0]) // 2
     entries: dict[str, Entry] = {}
     start, end = 0, len(data)

@@ -17,11 +17,14 @@ TREE = {
         "search": ("finding", "List the notes that match a query, best first."),
         "recall": ("finding", "Print what the brain knows about a subject, ready to read."),
         "read": ("finding", "Show one note with its links and history."),
+        "history": ("versions", "Show the versions of a note, or bring one back."),
         "brief": ("finding", "Show what a new session here would be told, and why."),
     },
     "Share": {
         "sync": ("moving", "Exchange commits with the team's remote."),
         "status": ("moving", "Show what is unsynced, staged or in conflict."),
+        "conflicts": ("conflicts", "List what cannot both stand, and say what does."),
+        "daemon": ("daemon", "Keep a brain in sync without waiting for a session or a command."),
     },
     "Set up": {
         "init": ("setup", "Make a brain."),
@@ -42,11 +45,14 @@ TREE = {
 }
 """Heading of the help, command, and the module of this package that holds it with its one-line summary."""
 
+HIDDEN = {"merge-note": "merging"}
+"""Commands that no person types, and their modules: the help leaves them out."""
 
 root = LazyGroup(
     "brain",
     package=__name__,
     tree=TREE,
+    hidden=HIDDEN,
     help="The memory of an engineering team, kept as notes in a git repository that the team owns.",
 )
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from commonwealth import timeline
 from commonwealth.adapters.wire import Json, JsonObject
+from commonwealth.flows import brains
 from commonwealth.routing import Rule
 
 if TYPE_CHECKING:  # a command loads only its own flow
     from commonwealth.flows.brains import Brain
+    from commonwealth.flows.conflicts import Conflict
     from commonwealth.flows.doctor import Check
+    from commonwealth.flows.heartbeat import Pulse
+    from commonwealth.flows.history import History
     from commonwealth.flows.identity import Identity
     from commonwealth.flows.importing import ImportReport
     from commonwealth.flows.setup import RuleCheck, Setup
+    from commonwealth.flows.synclog import Round, Written
     from commonwealth.flows.upkeep import Status
     from commonwealth.hosts.plugin import PluginStatus
 
@@ -22,7 +29,7 @@ def rule(found: Rule) -> JsonObject:
     """One rule; `brain` is null where no brain is used."""
     shown: JsonObject = {"match": found.match, "brain": found.brain, "source": found.source}
     if found.remote:
-        shown["remote"] = found.remote
+        shown["remote"] = brains.told_remote(found)
     return shown
 
 
@@ -69,10 +76,13 @@ def whoami(brain: Brain, person: Identity, unpublished: int) -> JsonObject:
     }
 
 
-def status(found: Status) -> JsonObject:
-    """`status`: everything that is not simply shared canon."""
-    debt = found.debt
-    return {
+def status(found: Status, now: str) -> JsonObject:
+    """`status`: everything that is not simply shared canon.
+
+    `debt.age` is in words. `lastSync` is the newest round; with `--log`, `log` and `receipts` hold the last ones.
+    """
+    debt, last = found.debt, found.last
+    shown: JsonObject = {
         "brain": found.name,
         "path": found.root,
         "rule": found.rule,
@@ -81,11 +91,96 @@ def status(found: Status) -> JsonObject:
         "counts": dict[str, Json](found.counts),
         "remote": found.remote,
         "unpublished": found.unpublished,
-        "debt": {"since": debt.since, "reason": debt.reason} if debt else None,
+        "debt": {"since": debt.since, "age": timeline.age(debt.since, now), "reason": debt.reason} if debt else None,
+        "stopped": found.stopped,
+        "rescued": list[Json](found.rescued),
+        "lastSync": _round(last) if last else None,
+        "daemon": daemon(found.daemon),
         **{
             name: list[Json](getattr(found, name))
             for name in ("edited", "held", "strays", "staged", "problems", "conflicts")
         },
+    }
+    if found.log is not None:
+        shown["log"] = [_round(line) for line in found.log]
+        shown["receipts"] = [_written(line) for line in found.receipts]
+    return shown
+
+
+def _round(line: Round) -> JsonObject:
+    """One sync of the log; `ms` is its wall time, `refused` counts pushes for which others were faster."""
+    return {field.name: getattr(line, field.name) for field in fields(line)}
+
+
+def _written(line: Written) -> JsonObject:
+    """One write of the log; `ids` are at most 20 of its `count` notes."""
+    return {**{field.name: getattr(line, field.name) for field in fields(line)}, "ids": list[Json](line.ids)}
+
+
+def daemon(found: Pulse) -> JsonObject:
+    """`daemon status`: `running` is whether it lives, `fresh` whether it has shown itself within two polls."""
+    beat = found.beat
+    return {
+        "running": found.alive,
+        "fresh": found.fresh,
+        "pid": beat.pid if beat else None,
+        "since": beat.since if beat else None,
+        "interval": beat.interval if beat else None,
+        "lastPoll": beat.polled if beat else None,
+        "busy": beat.busy if beat else False,
+        "state": beat.state if beat else None,
+        "reason": beat.reason if beat else None,
+        "next": beat.next if beat else None,
+    }
+
+
+def history(found: History) -> JsonObject:
+    """`history`: the versions, newest first; `changed` names fields and sections that differ from the one before."""
+    return {
+        "id": found.id,
+        "path": found.path,
+        "deleted": found.deleted,
+        "conflictOf": found.conflict_of,
+        "siblings": list[Json](found.siblings),
+        "versions": [
+            {
+                "commit": version.commit,
+                "at": version.at,
+                "author": version.author,
+                "subject": version.subject,
+                "path": version.path,
+                "deleted": version.deleted,
+                "changed": list[Json](version.changed),
+            }
+            for version in found.versions
+        ],
+        "truncated": found.truncated,
+    }
+
+
+def conflicts(found: Iterable[Conflict]) -> JsonObject:
+    """`conflicts list`: `cause` is version or replacement; `differs` is told against the first of `rivals`."""
+    return {
+        "conflicts": [
+            {
+                "id": conflict.id,
+                "cause": conflict.cause,
+                "rivals": [
+                    {
+                        "id": rival.id,
+                        "path": rival.path,
+                        "title": rival.title,
+                        "status": rival.status,
+                        "author": rival.author,
+                        "updatedAt": rival.updated_at,
+                        "summary": rival.summary,
+                        "differs": list[Json](rival.differs),
+                    }
+                    for rival in conflict.rivals
+                ],
+            }
+            for conflict in found
+        ]
     }
 
 

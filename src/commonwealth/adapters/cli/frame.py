@@ -72,11 +72,20 @@ class Group(click.Group):
 class LazyGroup(Group):
     """A group that knows names and summaries of its commands, and imports a command's module to run it."""
 
-    def __init__(self, name: str, *, package: str, tree: Tree, help: str) -> None:  # noqa: A002
+    def __init__(
+        self,
+        name: str,
+        *,
+        package: str,
+        tree: Tree,
+        help: str,  # noqa: A002 - click's own word
+        hidden: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(name, help=help)
         self._package = package
         self.tree = tree
         self._places = {command: place for part in tree.values() for command, place in part.items()}
+        self._hidden = hidden or {}
         self.params.append(
             click.Option(
                 ["--version"],
@@ -94,9 +103,10 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of one command."""
-        if cmd_name not in self._places:
+        place = self._places[cmd_name][0] if cmd_name in self._places else self._hidden.get(cmd_name)
+        if place is None:
             return None
-        module = import_module(f"{self._package}.{self._places[cmd_name][0]}")
+        module = import_module(f"{self._package}.{place}")
         found = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         if not isinstance(found, click.Command):
             raise TypeError(f"{cmd_name} is no command")

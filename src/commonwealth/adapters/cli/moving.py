@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from commonwealth import timeline
 from commonwealth.adapters import show
 from commonwealth.adapters.cli import documents
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
-from commonwealth.flows import syncing, upkeep
+from commonwealth.flows import syncing, synclog, upkeep
 
 
 @command("sync", "brain sync", "brain sync --timeout 60 --json")
@@ -21,8 +22,13 @@ from commonwealth.flows import syncing, upkeep
     help="How long the remote may take.",
 )
 @click.option("--accept-deletions", is_flag=True, help="Commit many deletions by hand at once.")
+@click.option(
+    "--adopt-remote",
+    is_flag=True,
+    help="Take a history of the remote that was rewritten, with your unpublished notes on top.",
+)
 @with_call
-def sync_command(call: Call, timeout: float, accept_deletions: bool) -> int:
+def sync_command(call: Call, timeout: float, accept_deletions: bool, adopt_remote: bool) -> int:
     """Exchange commits with the team's remote.
 
     What was edited by hand is committed, what teammates shared is taken in, and what is yours is shared.
@@ -30,17 +36,25 @@ def sync_command(call: Call, timeout: float, accept_deletions: bool) -> int:
     """
     brain = call.brain()
     with call.screen.working(f"Syncing {brain.name}"):
-        receipt = syncing.sync(brain, timeout=timeout, accept_deletions=accept_deletions)
+        receipt = syncing.sync(brain, timeout=timeout, accept_deletions=accept_deletions, adopt_remote=adopt_remote)
     return call.answer(receipt)
 
 
-@command("status", "brain status")
+@command("status", "brain status", "brain status --log --json")
+@click.option(
+    "--log",
+    type=click.IntRange(1, synclog.KEPT),
+    is_flag=False,
+    flag_value=20,
+    metavar="[N]",
+    help="Also the last syncs and writes, 20 if no number is given.",
+)
 @with_call
-def status_command(call: Call) -> int:
+def status_command(call: Call, log: int | None) -> int:
     """Show what is unsynced, staged or in conflict, and which files have problems."""
-    found = upkeep.status(call.brain())
+    found, now = upkeep.status(call.brain(), log=log), timeline.now()
     if call.screen.as_json:
-        call.screen.document(documents.status(found))
+        call.screen.document(documents.status(found, now))
     else:
-        show.status(call.screen, found)
+        show.status(call.screen, found, now)
     return 0

@@ -4,29 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import click
+
 from commonwealth.adapters import show
 from commonwealth.adapters.cli import documents, hosted
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
-from commonwealth.errors import Refused
-from commonwealth.flows import doctor, identity, indexing, syncing
+from commonwealth.errors import Damaged, Refused
+from commonwealth.flows import doctor, identity, indexing, mending, syncing
 from commonwealth.flows.doctor import Check
 
 
-@command("doctor", "brain doctor", "brain doctor --json | jq '.checks[] | select(.state == \"fail\")'")
+@command(
+    "doctor",
+    "brain doctor",
+    "brain doctor --fix",
+    "brain doctor --json | jq '.checks[] | select(.state == \"fail\")'",
+)
+@click.option("--fix", is_flag=True, help="Mend what can be mended without losing anything.")
 @with_call
-def doctor_command(call: Call) -> int:
+def doctor_command(call: Call, *, fix: bool) -> int:
     """Check that everything works, and say what to do where it does not.
 
-    Nothing is changed. The exit code is 1 when a check fails.
+    Without --fix nothing is changed. With it, what is broken in the clone is mended as far as no byte is lost: stale
+    locks, refs, objects, git's index, our own files. What is set aside lies in `.git/commonwealth/damaged`. The exit
+    code is 1 when a check fails.
     """
-    with call.screen.working("Looking"):
-        checks = (*doctor.doctor(call.selector, call.folder), *_plugins())
+    with call.screen.working("Mending" if fix else "Looking"):
+        checks = (*(_mended(call) if fix else ()), *doctor.doctor(call.selector, call.folder), *_plugins())
     if call.screen.as_json:
         call.screen.document(documents.checks(checks))
     else:
         show.checks(call.screen, checks)
     return Refused.exit_code if any(check.state == "fail" for check in checks) else 0
+
+
+def _mended(call: Call) -> Iterator[Check]:
+    """The repairs done now, and what stood in their way; where there is no brain, the doctor says so."""
+    try:
+        for repair in mending.fix(call.selector, call.folder):
+            yield Check("mended", "ok" if repair.done else "warn", repair.what)
+    except (Refused, Damaged):
+        return
 
 
 def _plugins() -> Iterator[Check]:

@@ -81,7 +81,9 @@ def decide_command(call: Call, title: str, body: str | None, body_file: str | No
 @fields.provenance_options
 @click.option("--section", metavar="HEADING", help="Change only this section of the body.")
 @click.option("--append", metavar="TEXT", help="Text to put at the section's end.")
+@click.option("--insert", metavar="TEXT", help="Text to put right below the section's heading.")
 @click.option("--replace", metavar="TEXT", help="Text to put in the section's place.")
+@click.option("--create", is_flag=True, help="Make the section where it is missing; --append does so anyway.")
 @click.option("--clear", multiple=True, type=click.Choice(fields.CLEARABLE), help="A field to empty. May be repeated.")
 @with_call
 def update_command(
@@ -95,7 +97,8 @@ def update_command(
     """Correct or extend a note: the fields that are given change, everything else stays as it is.
 
     A list that is given takes the place of the old one. -m and --body-file replace the whole body; standard
-    input is read only for --body-file -.
+    input is read only for --body-file -. Where somebody else changed the same part meanwhile, both versions are
+    kept, and the exit code is 4.
     """
     section = _section(Given(values))
     text = read_body(body, body_file, call.folder, call.screen) if body or body_file else body
@@ -106,13 +109,14 @@ def update_command(
 
 
 def _section(given: Given) -> SectionEdit | None:
-    heading, append, replace = given.text("section"), given.text("append"), given.text("replace")
-    texts = [text for text in (append, replace) if text is not None]
-    if heading is None and not texts:
+    heading = given.text("section")
+    texts = {name: text for name in ("append", "insert", "replace") if (text := given.text(name)) is not None}
+    create = given.get("create") is True
+    if heading is None and not texts and not create:
         return None
     if heading is None or len(texts) != 1:
         raise Usage(
-            "A section edit takes `--section` and one of `--append` and `--replace`.",
+            "A section edit takes `--section` and one of `--append`, `--insert` and `--replace`.",
             hint='For example: brain update ID --section Consequences --append "…"',
         )
-    return SectionEdit(heading, append=append, replace=replace)
+    return SectionEdit(heading, create=create, **texts)

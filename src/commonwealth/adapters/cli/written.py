@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from commonwealth.adapters import worker
 from commonwealth.adapters.cli.call import Call
+from commonwealth.errors import BrainError
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.syncing import has_remote
 from commonwealth.model import Receipt
@@ -19,5 +22,6 @@ def answer(call: Call, receipt: Receipt, brain: Brain) -> int:
 
 def leave_worker(brain: Brain) -> None:
     """Leave publishing what was committed to a worker, where there is a remote to publish to."""
-    if has_remote(brain):
-        worker.spawn(brain.root)
+    with suppress(OSError, BrainError):  # no room for a process: the next sync publishes
+        if has_remote(brain):
+            worker.spawn(brain.root)

@@ -121,7 +121,7 @@ def _record(given: JsonObject, one: Call) -> JsonObject:
     return _written(remember.remember(brain, draft, session=one.session(), now=one.now), brain, one)
 
 
-_NO_FIELDS = ("id", "body", "section", "append", "replace", "provenance")
+_NO_FIELDS = ("id", "body", "section", "append", "insert", "replace", "provenance")
 
 
 def _update(given: JsonObject, one: Call) -> JsonObject:
@@ -134,7 +134,7 @@ def _update(given: JsonObject, one: Call) -> JsonObject:
             changes[f"provenance.{name}"] = getattr(asked.provenance, name)
     section = None
     if asked.section is not None:
-        section = update.SectionEdit(asked.section, append=asked.append, replace=asked.replace)
+        section = update.SectionEdit(asked.section, append=asked.append, insert=asked.insert, replace=asked.replace)
     brain = one.brain()
     receipt = update.update(
         brain, asked.id, changes, section=section, body=asked.body, session=one.session(), now=one.now

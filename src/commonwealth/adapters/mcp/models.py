@@ -179,6 +179,7 @@ class UpdateArguments(Arguments):
     provenance: ProvenanceArguments | None = Field(default=None, description="The fields given replace theirs.")
     section: Line | None = Field(default=None, description="Heading of the section to append to or replace.")
     append: Body | None = None
+    insert: Body | None = Field(default=None, description="Goes right below the heading.")
     replace: Body | None = None
 
     removable = ("summary", "observedAt", "validFrom", "validUntil", "repository", "branch")
@@ -189,11 +190,11 @@ class UpdateArguments(Arguments):
         """There is something to change, and a section edit says which section and what."""
         found = _validity(given)
         found += [(name, "cannot be removed") for name in cls.kept if name in given and given[name] is None]
-        edits = [name for name in ("append", "replace") if given.get(name) is not None]
+        edits = [name for name in ("append", "insert", "replace") if given.get(name) is not None]
         if given.get("section") is not None and not edits:
-            found.append(("section", "needs `append` or `replace` with the text"))
-        if len(edits) == 2:
-            found.append(("append", "cannot be given together with `replace`"))
+            found.append(("section", "needs `append`, `insert` or `replace` with the text"))
+        if len(edits) > 1:
+            found.append((edits[0], f"cannot be given together with `{edits[1]}`"))
         if edits and given.get("section") is None:
             found.append(("section", f"is required with `{edits[0]}`"))
         if edits and given.get("body") is not None:
@@ -271,6 +272,7 @@ class ReceiptResult(Result):
     reason: str | None
     warnings: list[str]
     next: str | None
+    conflicts: list[str] = Field(default=[], description="Notes that keep what could not be united.")
 
 
 class WhoamiResult(Result):

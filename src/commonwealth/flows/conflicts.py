@@ -1,0 +1,334 @@
+"""Conflicts, listed and resolved: one commit, made of what the notes say and of no clock.
+
+Nothing is deleted. A version that is not kept is closed as superseded by the one that is; where another version takes
+over the id, the old text goes to that version's file. Two clones that decide the same way make the same files, and two
+that decide differently lose nothing: what they disagree about is a conflict again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from commonwealth.errors import Refused, Usage
+from commonwealth.flows import identity, indexing, recall, saving
+from commonwealth.flows.brains import Brain
+from commonwealth.flows.identity import Session
+from commonwealth.index import disputes, lookup
+from commonwealth.index.disputes import Dispute
+from commonwealth.model import CLOSED_STATUSES, Note, NoteFile, Receipt
+from commonwealth.notes import codec, naming, schema, sections, store
+from commonwealth.notes.yamlwrite import Value
+from commonwealth.repo.commit import Change
+from commonwealth.safetext import one_line
+
+_ASIDE = ("id", "kind", "conflict_of", "created_at", "updated_at", "author", "author_ref", "provenance")
+"""What says nothing of how two versions differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """One of the notes that cannot all stand; `differs` names what it says otherwise than the first of them."""
+
+    id: str
+    path: str
+    title: str
+    status: str
+    author: str | None = None
+    updated_at: str | None = None
+    summary: str | None = None
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """`cause` is version (`id` is one of the rivals, if it is still there) or replacement (all replace `id`)."""
+
+    id: str
+    cause: str
+    rivals: tuple[Rival, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """`root` is the note in question among the rivals, `replaced` the one that they all replace."""
+
+    dispute: Dispute
+    files: tuple[NoteFile, ...]
+    root: NoteFile | None
+    replaced: NoteFile | None
+
+
+@dataclass(slots=True)
+class _Edits:
+    """The files of one resolution: what was read, and what is made of it."""
+
+    brain: Brain
+    read: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    made: dict[str, str] = field(default_factory=dict)
+
+    def text(self, file: NoteFile) -> str:
+        """The text of a note as its file has it now."""
+        if file.path not in self.read:
+            data, _ = recall.at_its_place(lambda: store.read_bytes(self.brain.root, file.path), file.path)
+            self.read[file.path] = data, codec.decode(data, file.path)
+        return self.made.get(file.path, self.read[file.path][1])
+
+    def note(self, file: NoteFile) -> Note:
+        """The note as its file has it now."""
+        return codec.parse(self.text(file), file.path, file.note.kind)[0]
+
+    def put(self, file: NoteFile, text: str) -> None:
+        """Make `text` the file's."""
+        self.text(file)
+        self.made[file.path] = text
+
+    def edit(self, file: NoteFile, changes: Mapping[str, Value | None], body: str | None = None) -> None:
+        """Change some keys of a file, and where given its body."""
+        self.put(file, codec.edit(self.text(file), changes, body, file.path))
+
+    def changes(self) -> list[Change]:
+        """What to commit."""
+        return [Change(path, text.encode(), self.read[path][0]) for path, text in sorted(self.made.items())]
+
+
+def conflicts(brain: Brain) -> tuple[Conflict, ...]:
+    """Every conflict of the brain, the same list in every clone."""
+    return tuple(_told(found) for found in indexing.ask(brain, _all, sweep=True))
+
+
+def resolve(
+    brain: Brain,
+    conflict_id: str,
+    *,
+    keep: Sequence[str] = (),
+    everything: bool = False,
+    body: str | None = None,
+    session: Session,
+    now: str,
+) -> Receipt:
+    """End one conflict, named by the id in question or by that of a rival, in one commit.
+
+    The notes in `keep` stand (`everything`: all of them), the others are closed as superseded by them. Of the versions
+    of a note one stands under its id, others that are kept become notes of their own. `body` is a new text for the one
+    that is kept. The receipt is `committed`, `refused` for a secret, or `unchanged` where somebody was faster.
+    Raises Refused for an id that is unknown, ambiguous or in no conflict, Usage for a choice that is none.
+    """
+    found = _one(brain, conflict_id)
+    kept = _chosen(found, keep, everything=everything, body=body)
+    author = identity.whoami(brain)
+    about = found.dispute.about
+
+    def plan() -> Sequence[Change] | Receipt:
+        again = [other for other in indexing.ask(brain, _all, sweep=True) if other.dispute.about == about]
+        current = next((other for other in again if other.dispute.cause == found.dispute.cause), None)
+        if current is None or not kept <= {file.note.id for file in current.files}:
+            return Receipt("unchanged", (found.dispute.about,), reason="the conflict is resolved already")
+        edits = _Edits(brain)
+        first = _versions(edits, current, kept) if current.root else _replacements(edits, current, kept)
+        if body is not None:
+            edits.edit(first, {"updated_at": now}, _clean(body))
+            if (refusal := saving.refused_for_secret(edits.note(first))) is not None:
+                return replace(refusal, ids=(first.note.id,))
+        return edits.changes()
+
+    title = (found.root or found.replaced or found.files[0]).note.title
+    message = f"Resolve: {one_line(title, 60)}{identity.trailers(session)}"
+    ids = tuple(sorted(file.note.id for file in found.files))
+    return saving.save(brain, plan, ids=ids, message=message, author=author, now=now, command="conflicts resolve")
+
+
+# Which conflict, and what of it stands
+
+
+def _all(conn: sqlite3.Connection) -> list[_Found]:
+    found: list[_Found] = []
+    for dispute in disputes.disputes(conn):
+        files = [file for id_ in dispute.rivals if (file := _file(conn, id_)) is not None]
+        about = _file(conn, dispute.about)
+        if files and dispute.cause == "version":  # where the note itself is gone, its first version takes its part
+            found.append(_Found(dispute, tuple(files), about or files[0], None))
+        elif files:
+            found.append(_Found(dispute, tuple(files), None, about))
+    return found
+
+
+def _file(conn: sqlite3.Connection, id_: str) -> NoteFile | None:
+    named = [file for file in lookup.get(conn, id_) if naming.id_key(file.note.id) == naming.id_key(id_)]
+    return min(named, key=lambda file: file.path, default=None)
+
+
+def _one(brain: Brain, wanted: str) -> _Found:
+    """The conflict that an id, a short id or the unique beginning of an id means."""
+    every = indexing.ask(brain, _all, sweep=True)
+    for match in (_is, _begins):
+        of_it = [found for found in every if match(found.dispute.about, wanted)]
+        found = of_it or [one for one in every if any(match(id_, wanted) for id_ in one.dispute.rivals)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            listed = ", ".join(one.dispute.about for one in found[:5])
+            raise Refused(
+                f"{one_line(wanted, 120)!r} is in {len(found)} conflicts: {listed}.", hint="Name one of them."
+            )
+    located = recall.locate(brain, wanted)  # says what is wrong with an id that means nothing
+    raise Refused(f"{located.id} is in no conflict.", hint="`brain conflicts list` shows those that there are.")
+
+
+def _is(id_: str, wanted: str) -> bool:
+    key = naming.id_key(wanted.strip())
+    return bool(key) and (naming.id_key(id_) == key or (len(key) >= 8 and naming.id_key(id_).endswith(f"-{key}")))
+
+
+def _begins(id_: str, wanted: str) -> bool:
+    key = naming.id_key(wanted.strip())
+    return bool(key) and naming.id_key(id_).startswith(key)
+
+
+def _chosen(found: _Found, keep: Sequence[str], *, everything: bool, body: str | None) -> set[str]:
+    """The ids of the notes that stand."""
+    ids = [file.note.id for file in found.files]
+    if everything == bool(keep) and not (body is not None and found.root and not everything):
+        raise Usage("Say what stands: one or more ids, or all of them.", hint=_hint(found))
+    if everything:
+        return set(ids)
+    kept: set[str] = set()
+    for wanted in keep:
+        match = [id_ for id_ in ids if _is(id_, wanted)] or [id_ for id_ in ids if _begins(id_, wanted)]
+        if len(match) != 1:
+            what = "means several of them" if match else "is none of them"
+            raise Refused(f"These notes cannot all stand, and {one_line(wanted, 120)!r} {what}.", hint=_hint(found))
+        kept.add(match[0])
+    if not kept and found.root:
+        kept.add(found.root.note.id)
+    if body is not None and len(kept) > 1:
+        raise Usage("A new text is for one note.", hint="Keep one of them, or give no text.")
+    return kept
+
+
+def _hint(found: _Found) -> str:
+    ids = ", ".join(file.note.id for file in found.files)
+    return f"brain conflicts resolve {found.dispute.about} --keep ID, where ID is of {ids}; or --both."
+
+
+# What becomes of the files
+
+
+def _versions(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
+    """One version stands under the id; returns its file."""
+    root = found.root or found.files[0]
+    others = [file for file in found.files if file.path != root.path]
+    if root.note.id not in kept:
+        chosen = next(file for file in others if file.note.id in kept)
+        _swap(edits, root, chosen)
+        others.remove(chosen)
+    if root.note.conflict_of:
+        edits.edit(root, {"conflict_of": None})
+    for file in others:
+        if file.note.id in kept:
+            relates = (*edits.note(file).relates, root.note.id)
+            edits.edit(file, {"conflict_of": None, "relates": list(dict.fromkeys(relates))})
+        else:
+            _close(edits, file, edits.note(root))
+    return root
+
+
+def _swap(edits: _Edits, root: NoteFile, chosen: NoteFile) -> None:
+    """Give the id to the text of another version, whose file keeps the old text, closed."""
+    old, new = edits.text(root), edits.text(chosen)
+    times = [time for time in (root.note.updated_at, chosen.note.updated_at) if time]
+    taken: dict[str, Value | None] = {"id": root.note.id, "conflict_of": root.note.conflict_of}
+    if root.note.created_at:
+        taken["created_at"] = root.note.created_at
+    if times:
+        taken["updated_at"] = max(times)
+    edits.put(root, codec.edit(new, taken, path=root.path))
+    edits.put(chosen, codec.edit(old, {"id": chosen.note.id}, path=chosen.path))
+    _close(edits, chosen, edits.note(root))
+
+
+def _replacements(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
+    """Some replacements stand and name each other, the others are closed by the first of them; returns that one."""
+    first, *more = (file for file in found.files if file.note.id in kept)
+    for file in (first, *more):
+        _reopen(edits, file)
+    for file in more:
+        relates = (*edits.note(file).relates, first.note.id)
+        edits.edit(file, {"relates": list(dict.fromkeys(relates))})
+    for file in found.files:
+        if file.note.id not in kept:
+            _close(edits, file, first.note)
+    if found.replaced is not None and found.replaced not in found.files:
+        note = edits.note(found.replaced)
+        if note.status == "superseded" and note.superseded_by not in kept:
+            edits.edit(found.replaced, _closing(replace(note, valid_until=None), first.note))
+    return first
+
+
+def _close(edits: _Edits, file: NoteFile, by: Note) -> None:
+    note = edits.note(file)
+    changes: dict[str, Value | None] = {"conflict_of": None, "superseded_by": by.id}
+    edits.edit(file, changes if note.status in CLOSED_STATUSES else {**changes, **_closing(note, by)})
+
+
+def _closing(note: Note, by: Note) -> dict[str, Value | None]:
+    """What closes a note at the time from which its replacement holds."""
+    at = by.valid_from or by.observed_at or by.created_at
+    changes: dict[str, Value | None] = {"status": "superseded", "superseded_by": by.id}
+    if at:
+        changes["superseded_at"] = at
+        if not note.valid_until or at < note.valid_until:
+            changes["valid_until"] = at
+    return changes
+
+
+def _reopen(edits: _Edits, file: NoteFile) -> None:
+    """Take back that a note was closed, where two people closed the rivals by each other."""
+    note = edits.note(file)
+    if note.status == "superseded":
+        ends: dict[str, Value | None] = {"superseded_by": None, "superseded_at": None}
+        if note.valid_until == note.superseded_at:
+            ends["valid_until"] = None
+        edits.edit(file, {"status": schema.default(note.kind, "status", note.type), **ends})
+
+
+def _clean(body: str) -> str:
+    return body.replace("\r\n", "\n").rstrip("\n") + "\n" if body.strip() else ""
+
+
+# How it is told
+
+
+def _told(found: _Found) -> Conflict:
+    first = (found.root or found.files[0]).note
+    ordered = sorted(found.files, key=lambda file: (file.note.id != first.id, file.note.id))
+    named = found.root if found.root and naming.id_key(found.root.note.id) == found.dispute.about else found.replaced
+    about = named.note.id if named else found.dispute.about
+    return Conflict(about, found.dispute.cause, tuple(_rival(file, first) for file in ordered))
+
+
+def _rival(file: NoteFile, first: Note) -> Rival:
+    note = file.note
+    return Rival(
+        note.id,
+        file.path,
+        note.title,
+        note.status,
+        note.author or note.provenance.human,
+        note.updated_at or note.created_at,
+        note.summary,
+        _differs(first, note),
+    )
+
+
+def _differs(first: Note, note: Note) -> tuple[str, ...]:
+    """The fields and sections in which two notes differ."""
+    one, other = schema.fields(first), schema.fields(note)
+    keys = [key for key in {**one, **other} if key not in _ASIDE and one.get(key) != other.get(key)]
+    texts = [
+        {(part.level, part.title): part.text.rstrip() for part in sections.sections(body)}
+        for body in (first.body, note.body)
+    ]
+    headings = [head for head in {**texts[0], **texts[1]} if texts[0].get(head) != texts[1].get(head)]
+    return (*keys, *(f"section {title!r}" if title else "the text" for _, title in headings))

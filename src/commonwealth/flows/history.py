@@ -1,0 +1,228 @@
+"""The versions of a note: who changed what, when and why, across names and folders; and how an old one comes back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+
+from commonwealth.errors import BadNote, Refused
+from commonwealth.flows import identity, indexing, recall, saving
+from commonwealth.flows.brains import Brain
+from commonwealth.flows.identity import Session
+from commonwealth.index import lookup
+from commonwealth.model import Note, Receipt
+from commonwealth.notes import codec, naming
+from commonwealth.notes.sections import sections
+from commonwealth.repo import history as repo_history
+from commonwealth.repo import workfiles
+from commonwealth.repo.commit import Change
+from commonwealth.repo.git import Git
+from commonwealth.repo.objects import Objects
+from commonwealth.safetext import one_line
+
+LIMIT = 50
+"""Versions that are told unless more are asked for."""
+
+_LARGEST = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """One version of a note. `changed` says in short what differs from the version before: fields, sections, place."""
+
+    commit: str
+    at: str
+    author: str
+    subject: str
+    path: str
+    deleted: bool
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The versions of a note, newest first. `siblings` are notes that keep another version of it in a conflict."""
+
+    id: str
+    path: str
+    versions: tuple[Edition, ...]
+    deleted: bool = False
+    conflict_of: str | None = None
+    siblings: tuple[str, ...] = ()
+    truncated: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def history(brain: Brain, note_id: str, *, limit: int = LIMIT) -> History:
+    """The last `limit` versions of a note, also of one whose file is gone. Raises Refused for an unknown id."""
+    git = Git(brain.root)
+    found, deleted = _found(brain, git, note_id)
+    versions = repo_history.versions(git, found.path, limit=limit + 1)
+    shown = versions[:limit]
+    conflict_of, siblings = (None, ()) if deleted else indexing.ask(brain, lambda conn: _rivals(conn, found))
+    with Objects(git) as objects:
+        names = list(dict.fromkeys(version.path for version in versions))
+        told = [_edition(objects, version, names, found.kind) for version in shown]
+    return History(
+        found.id, found.path, tuple(told), deleted, conflict_of, siblings, len(versions) > limit, found.warnings
+    )
+
+
+def version_at(brain: Brain, note_id: str, commit: str) -> tuple[recall.Located, str, str, bytes]:
+    """A note as it was at a commit: where it lies now, the commit's full name, its path then, its bytes.
+
+    Raises Refused for an unknown id or commit, and where the note was not there.
+    """
+    git = Git(brain.root)
+    found, _ = _found(brain, git, note_id)
+    full = git.resolve(commit)
+    if full is None:
+        hint = f"`brain history {found.id}` lists the note's commits."
+        raise Refused(f"There is no commit {one_line(commit, 80)!r}.", hint=hint)
+    paths = [found.path, *(version.path for version in repo_history.versions(git, found.path))]
+    for path in dict.fromkeys(paths):
+        data = repo_history.read_at(git, full, path)
+        if data is not None:
+            return found, full, path, data
+    raise Refused(
+        f"{found.id} was not there at {full[:12]}.", hint=f"`brain history {found.id}` lists when it was there."
+    )
+
+
+def restore(brain: Brain, note_id: str, commit: str, *, session: Session, now: str) -> Receipt:
+    """Make the note again what it was at a commit, by a new commit; nothing of the history is taken away.
+
+    What others change meanwhile is united with it, as with any other edit. Raises what `version_at` does, and BadNote
+    where the version cannot be read as a note.
+    """
+    found, full, _, data = version_at(brain, note_id, commit)
+    text = codec.decode(data, found.path)
+    old, _ = codec.parse(text, found.path, found.kind)
+    fresh = codec.edit(text, codec.changes(old, replace(old, updated_at=now)), path=found.path).encode()
+    if (refusal := saving.refused_for_secret(old)) is not None:
+        return replace(refusal, ids=(found.id,))
+    before = workfiles.read(str(brain.root), found.path)
+
+    def plan() -> Sequence[Change] | saving.Planned | Receipt:
+        if before == data:
+            return Receipt("unchanged", (found.id,), reason="the note says so already")
+        if before is None:
+            return [Change(found.path, fresh)]
+        return saving.united(brain, found.path, before, fresh)
+
+    message = f"Restore: {one_line(found.title, 60)}, as of {full[:12]}{identity.trailers(session)}"
+    author = identity.whoami(brain)
+    return saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now, command="restore")
+
+
+# Finding
+
+
+def _found(brain: Brain, git: Git, note_id: str) -> tuple[recall.Located, bool]:
+    """The note that an id means, and whether its file is gone."""
+    try:
+        return recall.locate(brain, note_id), False
+    except BadNote as error:
+        path = error.path
+        return recall.Located(naming.stem(path), path, _kind(brain, path), naming.stem(path)), False
+    except Refused as refusal:
+        gone = _gone(brain, git, note_id)
+        if not gone:
+            raise
+        if len(gone) > 1:
+            listed = ", ".join(naming.stem(path) for path in gone[:5])
+            raise Refused(
+                f"The id {one_line(note_id, 120)!r} means {len(gone)} notes that were deleted: {listed}.",
+                hint="Give more of it.",
+            ) from refusal
+        path = gone[0]
+        return recall.Located(naming.stem(path), path, _kind(brain, path), naming.stem(path)), True
+
+
+def _kind(brain: Brain, path: str) -> str:
+    return naming.kind_of(path, brain.folders) or "memory"
+
+
+def _gone(brain: Brain, git: Git, note_id: str) -> list[str]:
+    """The paths of deleted notes that an id means: exactly, by its short id, or by its beginning."""
+    wanted = naming.id_key(note_id.strip())
+    if not wanted:
+        return []
+    deleted = repo_history.deleted(git, sorted(set(brain.folders.values())))
+    keys = {path: naming.id_key(naming.stem(path)) for path in deleted if naming.kind_of(path, brain.folders)}
+    for means in (wanted.__eq__, lambda key: key.endswith(f"-{wanted}"), lambda key: key.startswith(wanted)):
+        if found := [path for path, key in keys.items() if means(key)]:
+            return found
+    return []
+
+
+def _rivals(conn: sqlite3.Connection, found: recall.Located) -> tuple[str | None, tuple[str, ...]]:
+    """What the note is another version of, and which notes are other versions of it."""
+    own = next((file.note.conflict_of for file in lookup.get(conn, found.id)), None)
+    back = [file.note.id for relation, file in lookup.backlinks(conn, found.id) if relation == "conflict_of"]
+    return own, tuple(back)
+
+
+# What changed
+
+
+def _edition(objects: Objects, version: repo_history.Version, names: Sequence[str], kind: str) -> Edition:
+    changed: tuple[str, ...] = ("deleted",)
+    if not version.deleted:
+        after = _read(objects, f"{version.commit}:{version.path}")
+        place, before = _before(objects, version, names)
+        moved = (f"moved from {place}",) if place and place != version.path else ()
+        changed = ("created",) if before is None else (*moved, *_differences(before, after, kind))
+    shown = (version.commit, version.at, version.author, version.subject, version.path, version.deleted)
+    return Edition(*shown, changed)
+
+
+def _before(objects: Objects, version: repo_history.Version, names: Sequence[str]) -> tuple[str, bytes | None]:
+    """The version before, by the first parent that has the file under any of its names: its path and bytes."""
+    for parent in ("^1", "^2"):
+        for name in dict.fromkeys((version.path, *names)):
+            data = _read(objects, f"{version.commit}{parent}:{name}")
+            if data is not None:
+                return name, data
+    return "", None
+
+
+def _read(objects: Objects, name: str) -> bytes | None:
+    info = objects.info(name)
+    if info is None or info[1] != "blob":
+        return None
+    return objects.beginning(info[0], _LARGEST)
+
+
+def _differences(before: bytes, after: bytes | None, kind: str) -> Iterable[str]:
+    """Names of fields and sections in which two versions differ."""
+    if before == after:
+        return ()
+    try:
+        old, new = (_parsed(data or b"", kind) for data in (before, after))
+    except BadNote:
+        return ("text that cannot be read as a note",)
+    found = [field.name for field in fields(Note) if getattr(old, field.name) != getattr(new, field.name)]
+    names = [name for name in found if name not in ("body", "updated_at", "extra")]
+    if "extra" in found:
+        names += sorted(key for key in {**old.extra, **new.extra} if old.extra.get(key) != new.extra.get(key))
+    if "body" in found:
+        names += _sections(old.body, new.body)
+    return names or found or ("layout",)
+
+
+def _parsed(data: bytes, kind: str) -> Note:
+    path = "a version"
+    return codec.parse(codec.decode(data, path), path, kind)[0]
+
+
+def _sections(old: str, new: str) -> list[str]:
+    sides = [[(part.title, part.content.strip()) for part in sections(body)] for body in (old, new)]
+
+    def of(side: list[tuple[str, str]], title: str) -> list[str]:
+        return [text for name, text in side if name == title]
+
+    titles = dict.fromkeys(title for title, _ in (*sides[1], *sides[0]))
+    differ = [title for title in titles if of(sides[0], title) != of(sides[1], title)]
+    return [f"section {one_line(title, 60)!r}" if title else "body" for title in differ] or ["body"]

@@ -1,0 +1,147 @@
+"""One sync on its way: what it knows, what it did, and how it may end."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+
+from commonwealth.errors import BrainError
+from commonwealth.faults import fault
+from commonwealth.repo import outgoing
+from commonwealth.repo.content import Content, Person
+from commonwealth.repo.git import Git
+from commonwealth.repo.head import ref_value
+from commonwealth.repo.integrate import merge_bases
+from commonwealth.repo.outcome import Outcome, clear_debt, record_debt, seen_ref
+from commonwealth.repo.pending import blocked
+from commonwealth.repo.store import differences, move_ref
+
+Ended = tuple[str, BrainError | None]
+"""The state in which a sync ends, and the trouble that it had."""
+
+REQUEST_REF = "refs/commonwealth/request"
+"""Keeps the commit that we pushed last to the remote's branch for requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What the caller allows or asks for beyond an ordinary sync.
+
+    `accept_deletions`: commit many deletions by hand at once. `adopt_remote`: take a history of the remote that
+    was rewritten. `request`: the remote's branch for what the main branch does not take, None for none.
+    `by_request`: offer nothing to the main branch itself.
+    """
+
+    accept_deletions: bool = False
+    adopt_remote: bool = False
+    request: str | None = None
+    by_request: bool = False
+
+
+@dataclass(slots=True)
+class Run:
+    """The state of one sync. Commits are named by their object names; None is: there is none."""
+
+    git: Git
+    content: Content
+    author: Person
+    now: str
+    deadline: float
+    consent: Consent
+    rng: random.Random
+    branch: str = ""
+    start: str | None = None
+    tip: str | None = None
+    """The tip of our branch."""
+    remote: str | None = None
+    theirs: str | None = None
+    """The tip of the remote's branch, as fetched."""
+    known: str | None = None
+    """The newest tip of the remote's branch that we had taken for its history before."""
+    asked: str | None = None
+    """The tip of the remote's branch for requests, as fetched."""
+    successor: tuple[str, str] | None = None
+    """The branch, with its tip, that the remote has in the place of ours."""
+    settled: bool = False
+    committed: bool = False
+    sent: bool = False
+    adopted: bool = False
+    pulled: set[str] = field(default_factory=set)
+    pushed: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+    conflicts: set[str] = field(default_factory=set)
+    scanned: list[str] = field(default_factory=list)
+    based: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    began: float = 0
+    """The monotonic time at which this round began."""
+    rounds: int = 0
+    refused: int = 0
+
+    def left(self) -> float:
+        """Seconds left for the network; never none at all, so that a late call fails by its own deadline."""
+        return max(0.05, self.deadline - time.monotonic())
+
+    def bases(self, ours: str, theirs: str) -> tuple[str, ...]:
+        """The merge bases of two commits, asked of git once."""
+        if (ours, theirs) not in self.based:
+            self.based[ours, theirs] = merge_bases(self.git, ours, theirs)
+        return self.based[ours, theirs]
+
+    def follows(self, new: str, old: str) -> bool:
+        """Whether `new` holds the history of `old`."""
+        return new == old or self.git.holds("merge-base", "--is-ancestor", old, new)
+
+    def notes_in(self, old: str | None, new: str) -> set[str]:
+        """The notes that differ between two commits."""
+        return {path for path in differences(self.git, old, new) if self.content.owns(path)}
+
+    def only_derived(self, old: str, new: str) -> bool:
+        """Whether two commits differ in derived files alone, if at all."""
+        return all(self.content.is_derived(path) for path in differences(self.git, old, new))
+
+    def see(self, tip: str) -> None:
+        """Take `tip` for the remote's history from now on."""
+        seen = ref_value(self.git, seen_ref(self.branch))
+        if seen != tip:
+            move_ref(self.git, seen_ref(self.branch), tip, seen, "seen")
+
+    def published(self) -> Ended:
+        """Everything of ours is on the remote: the debt is paid."""
+        if self.tip is not None and self.tip == self.theirs:
+            self.see(self.tip)
+        fault("debt")
+        clear_debt(self.git)
+        outgoing.forget_clean(self.git)
+        return self.done("published")
+
+    def owing(self, state: str, trouble: BrainError | None) -> Ended:
+        """Something of ours is not on the remote: remember since when."""
+        if self.tip is not None and self.tip != self.theirs:
+            record_debt(self.git, self.now, trouble.message if trouble else "not pushed yet")
+            fault("debt-recorded")
+        return (state, trouble) if trouble else self.done(state)
+
+    def done(self, state: str) -> Ended:
+        """`state`, or unchanged where nothing happened."""
+        happened = self.committed or self.pulled or self.sent or self.tip != self.start
+        return (state if happened else "unchanged"), None
+
+    def outcome(self, ended: Ended) -> Outcome:
+        """The answer to the caller."""
+        changed: tuple[str, ...] = ()
+        self.warnings += [f"{path} is {cause}." for path, cause in blocked(self.git, self.content)]
+        if self.tip is not None and self.tip != self.start:
+            changed = tuple(differences(self.git, self.start, self.tip))
+        return Outcome(
+            state=ended[0],
+            head=self.tip,
+            pulled=len(self.pulled),
+            pushed=len(self.pushed),
+            changed=changed,
+            warnings=tuple(dict.fromkeys(self.warnings)),
+            conflicts=tuple(sorted(self.conflicts)),
+            trouble=ended[1],
+            rounds=self.rounds,
+            refused=self.refused,
+        )
