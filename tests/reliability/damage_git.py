@@ -65,7 +65,7 @@ def stale_lock_of_the_maintenance(world: World) -> None:
     stale(world.git_dir / "objects/maintenance.lock")
 
 
-@case("index.lock", "fixed", writable=False)
+@case("index.lock", "healed")
 def young_lock_on_the_index(world: World) -> None:
     (world.git_dir / "index.lock").write_bytes(b"")
 

@@ -16,6 +16,7 @@ from commonwealth.errors import Refused
 from commonwealth.repo.git import Git
 from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.recovery import finish_stranded
+from commonwealth.repo.sync import Consent
 
 from .brains import assert_equal, dies, head, plain, put, settle, start, status, team, tree
 from .linenotes import CONTENT, remember, run_sync
@@ -150,6 +151,26 @@ def test_what_a_person_is_in_the_middle_of_stays_as_it_is(tmp_path: Path, stuck:
         run_sync(here)
     assert caught.value.hint
     assert (head(here), (here / ".git/index").read_bytes(), (here / FIRST).read_bytes()) == before
+
+
+@pytest.mark.parametrize("stuck", STUCK)
+def test_a_sync_that_a_person_asks_for_ends_it_at_once(tmp_path: Path, stuck: Callable[[Path], None]) -> None:
+    here, there, commits = parted(tmp_path)
+    stuck(here)
+    assert run_sync(here, consent=Consent(finish=True)).state == "published"
+    assert converge(here, there, commits)[FIRST] == UNITED
+
+
+def test_a_sync_leaves_alone_what_somebody_has_begun_to_resolve(tmp_path: Path) -> None:
+    here, _, _ = parted(tmp_path)
+    stuck_merge(here)
+    text = (here / FIRST).read_text() + "half: done\n"
+    put(here, FIRST, text)
+    later = time.time() + 60
+    os.utime(here / FIRST, (later, later))
+    with pytest.raises(Refused, match="merge by hand is under way"):
+        run_sync(here, consent=Consent(finish=True))
+    assert (here / FIRST).read_text() == text
 
 
 def test_a_revert_that_was_left_is_undone_and_its_work_kept(tmp_path: Path) -> None:

@@ -163,6 +163,8 @@ review: auto  # auto | queue | pull-request
 """
 _ATTRIBUTES = """\
 *.md -text merge=commonwealth
+.gitattributes -text
+.commonwealth/* -text
 COMMONWEALTH.md merge=union
 INDEX.md merge=union
 """

@@ -27,15 +27,18 @@ def sync(
     timeout: float = 60,
     accept_deletions: bool = False,
     adopt_remote: bool = False,
+    finish: bool = False,
     trigger: str = "sync",
 ) -> Receipt:
     """Commit what people edited, take in the remote's notes, publish ours, and bring the index along.
 
     `timeout` in seconds bounds the waiting for the network; `adopt_remote` takes a rewritten history of the remote;
-    `trigger` is what asked, for the log. The receipt's state is `published`, `committed` (no remote, or it declined),
-    `deferred` (the remote was not reached; the next sync goes on), `refused` or `unchanged`. Where the team takes
-    changes by request, or the remote's main branch is protected, what waits goes to the branch `brain/<author_ref>`,
-    and the state is `committed`. Raises Busy, Refused and Damaged where the clone itself stands in the way.
+    `finish` ends at once what a merge or rebase has left and nobody works on; `trigger` is what asked, for the log.
+
+    The receipt's state is `published`, `committed` (no remote, or it declined), `deferred` (the remote was not
+    reached; the next sync goes on), `refused` or `unchanged`. Where the team takes changes by request, or the remote's
+    main branch is protected, what waits goes to the branch `brain/<author_ref>`, and the state is `committed`. Raises
+    Busy, Refused and Damaged where the clone itself stands in the way.
     """
     with synclog.noted(brain.root, trigger, timeline.now()) as told:
         author = identity.whoami(brain)
@@ -48,6 +51,7 @@ def sync(
             consent=machine.Consent(
                 accept_deletions=accept_deletions,
                 adopt_remote=adopt_remote,
+                finish=finish,
                 request=f"{REQUESTS}{author.ref}",
                 by_request=review_mode(brain) == "pull-request",
             ),

@@ -26,7 +26,7 @@ _UNDER_WAY = (
 )
 _HEX = tuple("0123456789abcdef")
 _GIT_PROGRAMS = ("git", "jgit", "lazygit", "tig")
-_OLD_LOCK = 60
+_OLD_LOCK = 5
 """Seconds after which a lock of git's without any process that could own it is taken for left behind."""
 
 
@@ -117,7 +117,7 @@ def refuse_unfinished(git: Git, also: str = "") -> None:
         what, command = operation
         raise Refused(
             f"A {what} is under way in {git.root}{also}.",
-            hint=f"End it with `{command} --continue`, or undo it with `{command} --abort`.",
+            hint=f"End it with `{command} --continue`, or undo it with `{command} --abort`; `brain sync` ends it too.",
         )
 
 
@@ -170,7 +170,7 @@ def clear_locks(git: Git, patience: float = _OLD_LOCK) -> None:
 
 
 def has_dead_lock(git: Git, patience: float) -> bool:
-    """Whether a git that is certainly gone has left index or HEAD locked, a minute ago or `patience` seconds."""
+    """Whether a git that is certainly gone has left index or HEAD locked, 5 or `patience` seconds ago."""
     for name in ("index.lock", "HEAD.lock"):
         place = os.path.join(git.git_dir, name)
         with contextlib.suppress(OSError):

@@ -29,12 +29,14 @@ class Consent:
     """What the caller allows or asks for beyond an ordinary sync.
 
     `accept_deletions`: commit many deletions by hand at once. `adopt_remote`: take a history of the remote that
-    was rewritten. `request`: the remote's branch for what the main branch does not take, None for none.
+    was rewritten. `finish`: end at once what a merge or rebase has left, if no git works here and nobody has begun to
+    resolve it. `request`: the remote's branch for what the main branch does not take, None for none.
     `by_request`: offer nothing to the main branch itself.
     """
 
     accept_deletions: bool = False
     adopt_remote: bool = False
+    finish: bool = False
     request: str | None = None
     by_request: bool = False
 

@@ -166,8 +166,9 @@ def reset_index(git: Git, tree: str, *, patience: float = 2) -> None:
     git.call("update-index", "-q", "--refresh")  # exits 1 where files differ, which they may
 
 
-def wait_for_git(git: Git, patience: float = 2) -> None:
-    """Wait until no git process holds index, HEAD or branch. Raises Busy after `patience` seconds."""
+def wait_for_git(git: Git, patience: float = 6) -> None:
+    """Wait until no git process holds index, HEAD or branch. Raises Busy after `patience` seconds: long enough for
+    a lock that a killed git has left just now to be known as one."""
     _patiently(lambda: clear_locks(git), patience)
 
 

@@ -18,6 +18,8 @@ PATIENCE = 600.0
 """Seconds for which nothing may have happened before something counts as left behind."""
 _UNSEEN = 86_400.0
 """The same where nobody can see which processes run."""
+_LAYING_OUT = 2.0
+"""Seconds by which git's files and its notes of an operation may be apart."""
 
 _FOLDERS = ("rebase-merge", "rebase-apply", "sequencer")
 _OPERATIONS = (
@@ -83,6 +85,12 @@ def is_left(git: Git, found: Stranded | None, patience: float) -> bool:
         patience = max(patience, _UNSEEN)
     touched = _last_touch(git, found)
     return time.time() - touched >= patience
+
+
+def is_begun(git: Git) -> bool:
+    """Whether somebody has saved one of the files that an operation left unmerged, after git laid it out."""
+    stopped = max((_touched(os.path.join(git.git_dir, name)) for name in STATE), default=0.0)
+    return any(_touched(os.path.join(git.root, path)) > stopped + _LAYING_OUT for path in unmerged(git))
 
 
 def is_abandoned(git: Git, path: str, patience: float) -> bool:

@@ -13,7 +13,7 @@ import time
 
 from commonwealth.errors import BrainError, Busy, Refused
 from commonwealth.faults import fault
-from commonwealth.repo import debris, publish, remote, renamed, rewritten, workfiles
+from commonwealth.repo import debris, publish, remote, renamed, rewritten, stranded, workfiles
 from commonwealth.repo.commit import disk_trouble
 from commonwealth.repo.content import Content, Person
 from commonwealth.repo.failures import Declined
@@ -147,14 +147,16 @@ def _local(run: Run, *, gone: bool) -> Refused | None:
 
 def _local_once(run: Run, held: WriterLock, *, gone: bool) -> Refused | None:
     """Recover, commit what people edited, integrate, move, refresh."""
-    run.branch, warnings = recover_branch(run.git, run.content)
+    patience = 0 if run.consent.finish and not stranded.is_begun(run.git) else stranded.PATIENCE
+    run.branch, warnings = recover_branch(run.git, run.content, patience=patience)
     run.warnings.extend(warnings)
     operation = under_way(run.git)
     if operation is not None:
         what, command = operation
         raise Refused(
             f"A {what} by hand is under way in {run.git.root}.",
-            hint=f"End it (`{command} --continue`) or undo it (`{command} --abort`), then sync again.",
+            hint=f"End it (`{command} --continue`) or undo it (`{command} --abort`), then sync again. Where nobody "
+            "is at work on it any more, `brain doctor --fix` ends it.",
         )
     run.tip = branch_tip(run.git, run.branch)
     if not run.settled:

@@ -32,11 +32,14 @@ def sync_command(call: Call, timeout: float, accept_deletions: bool, adopt_remot
     """Exchange commits with the team's remote.
 
     What was edited by hand is committed, what teammates shared is taken in, and what is yours is shared.
-    Nothing is overwritten: two versions that cannot both stand are kept and listed as a conflict.
+    Nothing is overwritten: two versions that cannot both stand are kept and listed as a conflict. A merge or
+    rebase that was left unfinished is brought to its end first.
     """
     brain = call.brain()
     with call.screen.working(f"Syncing {brain.name}"):
-        receipt = syncing.sync(brain, timeout=timeout, accept_deletions=accept_deletions, adopt_remote=adopt_remote)
+        receipt = syncing.sync(
+            brain, timeout=timeout, accept_deletions=accept_deletions, adopt_remote=adopt_remote, finish=True
+        )
     return call.answer(receipt)
 
 
