@@ -8,10 +8,9 @@ import os
 import sys
 
 from commonwealth import __version__
-from commonwealth.errors import BrainError, Refused
+from commonwealth.errors import BrainError, Bug, Refused
 
 INTERRUPTED = 130
-BUG = 3
 
 
 def main() -> int:
@@ -24,7 +23,7 @@ def main() -> int:
         code = _dispatch(arguments)
         _finish()
     except BrainError as error:
-        return _tell(error)
+        return _tell(error, arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough; what was asked for is done
@@ -78,9 +77,10 @@ def _hook(arguments: list[str]) -> int:
     return 0
 
 
-def _tell(error: BrainError) -> int:
+def _tell(error: BrainError, arguments: list[str]) -> int:
     from commonwealth.safetext import clean
 
+    _answer(error, arguments)
     lines = [f"error: {clean(error.message)}"]
     if error.hint:
         lines.append(f"hint: {clean(error.hint)}")
@@ -91,11 +91,19 @@ def _tell(error: BrainError) -> int:
 def _tell_bug(error: Exception, arguments: list[str]) -> int:
     path = _log(error, arguments)
     kept = f"the details are in {path}" if path else "and the log file could not be written"
-    _complain(
-        f"error: `brain` met a fault of its own ({type(error).__name__}); {kept}.\n"
-        "hint: Please report it with that file; it holds no text of yours."
+    bug = Bug(
+        f"`brain` met a fault of its own ({type(error).__name__}); {kept}.",
+        hint="Please report it with that file; it holds no text of yours.",
     )
-    return BUG
+    return _tell(bug, arguments)
+
+
+def _answer(error: BrainError, arguments: list[str]) -> None:
+    """The JSON document of a command that failed, where one was asked for."""
+    if "--json" in arguments:
+        from commonwealth.adapters.cli import failed
+
+        failed.answer(error, arguments)
 
 
 def _log(error: Exception, arguments: list[str]) -> str | None:

@@ -63,6 +63,22 @@ def render(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
+_LAST_SECOND = 253_402_300_799
+"""9999-12-31T23:59:59Z: no later instant has a canonical form."""
+
+
+def shown_seconds(text: str) -> int:
+    """Seconds since 1970 as a commit gives them, within what can be shown; 0 where they are no number."""
+    if not (text.isascii() and text.isdigit()):
+        return 0
+    return min(int(text[:_LONGEST]), _LAST_SECOND)
+
+
+def of_seconds(seconds: int) -> str:
+    """Canonical text of an instant in seconds since 1970."""
+    return render(datetime.fromtimestamp(seconds, UTC))
+
+
 def parse(text: str) -> datetime:
     """An aware UTC datetime of canonical text. Raises ValueError for any other."""
     moment = datetime.fromisoformat(text)

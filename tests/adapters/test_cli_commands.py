@@ -530,9 +530,11 @@ COMMANDS = [
 def test_without_a_brain_every_command_says_how_to_get_one(command: list[str], brain: Run) -> None:
     done = brain(*command, "--json")
 
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.returncode == 1
     error, hint = done.stderr.decode().splitlines()
     assert error.startswith("error: No brain is set up for ")
+    told = document(done)
+    assert (told["state"], f"error: {told['reason']}", f"hint: {told['next']}") == ("refused", error, hint)
     assert all(step in hint for step in ("`brain init", "`brain join", "`brain rules add"))
 
 
@@ -650,3 +652,77 @@ def test_the_plugin_of_a_tool_that_is_not_here_is_told(brain: Run, tmp_path: Pat
 
     assert done.returncode == 1
     assert document(done)["plugins"][0]["works"] is False  # type: ignore[index]
+
+
+# Failures under --json
+
+
+def test_every_failure_under_json_is_one_document_with_the_exit_code_of_the_error(
+    run: Run, tmp_path: Path, git: Git
+) -> None:
+    note = remember(run, "A fact", "-m", "## Two\n\n1\n\n## Two\n\n2\n")
+    calls: list[tuple[list[str], int, str]] = [
+        (["read", "nobody"], 1, "No note has the id"),
+        (["recall", "x", "--budget", "many"], 2, "--budget"),
+        (["serach", "x"], 2, "There is no command"),
+        (["sync", "--wrong"], 2, "--wrong"),
+        (["search", "x", "-C", str(tmp_path / "none")], 2, "none"),
+        (["update", note, "--section", "Two", "--replace", "x"], 2, "2 sections 'Two'"),
+        (["update", note, "--section", "One", "--append", "q", "-m", "whole"], 2, "cannot be given together"),
+        (["update", note, "--section", "One", "--append", "q", "--body-file", "-"], 2, "cannot be given together"),
+        (["update", note, "--section", "One"], 2, "`--section`"),
+    ]
+    for args, code, said in calls:
+        done = run(*args, "--json")
+        assert (done.returncode, done.stdout.count(b"\n")) == (code, 1), (args, done)
+        told = document(done)
+        assert (told["state"], said in str(told["reason"])) == ("refused", True), told
+        assert done.stderr.decode().splitlines()[0] == f"error: {told['reason']}"
+        assert run(*args).stdout == b""
+    (tmp_path / "acme/.git/MERGE_HEAD").write_text(git(tmp_path / "acme", "rev-parse", "HEAD"), encoding="utf-8")
+    (tmp_path / "acme/.git/refs/heads/main").write_text("nonsense\n", encoding="utf-8")
+    done = run("sync", "--json")
+    assert (done.returncode, document(done)["state"]) == (7, "refused")
+
+
+def test_what_only_reads_like_the_option_gets_no_document(run: Run) -> None:
+    assert run("read", "nobody", "--", "--json").stdout == b""
+    assert run("update", "nobody", "--summary", "--json").stdout == b""
+
+
+def test_a_remote_that_cannot_be_reached_is_deferred_under_json(brain: Run, shop: Path, tmp_path: Path) -> None:
+    url = "http://127.0.0.1:9/brain.git"
+    done = brain("join", url, str(tmp_path / "joined"), "--json", cwd=shop)
+    assert (done.returncode, document(done)["state"]) == (5, "deferred"), done
+
+
+def test_a_note_that_is_gone_is_named_by_sync_and_found_by_history(run: Run, tmp_path: Path) -> None:
+    note = remember(run, "Gone soon")
+    next((tmp_path / "acme/memory").rglob(f"{note}.md")).unlink()
+    assert f"  removed {note}\n" in run("sync").stdout.decode()
+    assert "`brain history ID` shows a note that was deleted" in run("read", note).stderr.decode()
+    assert run("history", note).returncode == 0
+
+
+def test_whoami_has_one_line_of_each_name(run: Run) -> None:
+    lines = run("whoami").stdout.decode().splitlines()
+    labels = [line[:18].strip() for line in lines]
+    assert len(labels) == len(set(labels)), lines
+    assert {"brain", "rule brain"} <= set(labels)
+
+
+def test_a_hint_about_git_works_from_the_code_repository(run: Run, git: Git, shop: Path, tmp_path: Path) -> None:
+    root = tmp_path / "acme"
+    remember(run, "A fact")
+    git(root, "checkout", "-q", "-b", "aside")
+    hint = run("remember", "Another", "-m", "x").stderr.decode()
+    (words,) = re.findall(r"`(git -C [^`]* switch main)`", hint)
+    subprocess.run(["sh", "-c", words], cwd=shop, check=True, capture_output=True)
+    assert run("remember", "Another", "-m", "x").returncode == 0
+    git(root, "checkout", "-q", "--detach")
+    git(root, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "aside")
+    hint = run("remember", "Third", "-m", "x").stderr.decode()
+    assert hint.index("`brain sync` brings HEAD and its commits back to main") < hint.index(f"git -C {root} switch")
+    assert run("sync").returncode == 0
+    assert git(root, "symbolic-ref", "--short", "HEAD").strip() == "main"
+    assert "aside" in git(root, "log", "--format=%s")

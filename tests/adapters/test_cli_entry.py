@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -73,6 +74,37 @@ def test_each_kind_of_error_is_a_sentence_a_hint_and_an_exit_code(kind: str, cod
 
     assert done.returncode == code
     assert done.stderr == "error: It failed.\nhint: Do this.\n"
+
+
+@pytest.mark.parametrize("kind", ["Refused", "Usage", "NeedsReview", "Offline", "Busy", "Damaged"])
+def test_a_failure_under_json_is_one_receipt_on_stdout(kind: str) -> None:
+    raising = f"from commonwealth import errors; raise errors.{kind}('It failed.', hint='Do this.')"
+
+    done = run_main(RAISING.format(raising), "status", "--json")
+
+    state = "deferred" if kind == "Offline" else "refused"
+    assert json.loads(done.stdout) == {
+        "state": state, "ids": [], "commit": None, "reason": "It failed.", "warnings": [], "next": "Do this.",
+    }  # fmt: skip
+    assert done.stderr == "error: It failed.\nhint: Do this.\n"
+
+
+def test_a_fault_of_ours_under_json_is_one_receipt_too() -> None:
+    done = run_main(RAISING.format("raise KeyError(1)"), "status", "--json")
+
+    assert (done.returncode, json.loads(done.stdout)["state"]) == (3, "refused")
+    assert "KeyError" in json.loads(done.stdout)["reason"]
+
+
+def test_a_document_that_was_printed_gets_no_second_one() -> None:
+    raising = (
+        "from commonwealth import errors; from commonwealth.adapters.terminal import Screen; "
+        "Screen(as_json=True).document({'rounds': 1}); raise errors.Refused('Too late.')"
+    )
+
+    done = run_main(RAISING.format(raising), "status", "--json")
+
+    assert (done.returncode, json.loads(done.stdout)) == (1, {"rounds": 1})
 
 
 def test_a_fault_of_ours_is_one_sentence_and_a_log_file_without_the_users_text() -> None:

@@ -99,10 +99,16 @@ def test_both_clones_list_one_conflict_and_one_commit_ends_it_in_both(team: Team
         assert any("brain conflicts" in str(check.hint) for check in doctor.doctor(str(brain.root), str(brain.root)))
     (conflict,) = conflicts.conflicts(alice.act())
     told = [(rival.author, rival.differs) for rival in conflict.rivals]
-    assert told == [("Alice", ()), ("Alice", ("section 'Rule'",))]
+    assert told == [("Bob", ()), ("Alice", ("section 'Rule'",))]
+    (differs,) = conflict.differs
+    assert (differs.what, differs.texts) == ("section 'Rule'", {note_id: "By token-Bob.", other: "By token-Alice."})
     before = git(alice.root, "rev-list", "--count", "HEAD")
     receipt = resolve(alice.act(), note_id, note_id)
     assert (receipt.state, set(receipt.ids)) == ("committed", {note_id, other})
+    assert [(item.id, item.state, item.reason) for item in receipt.items] == [
+        (note_id, "stands", "says what it said"),
+        (other, "closed", f"keeps its text, superseded by {note_id}"),
+    ]
     assert int(git(alice.root, "rev-list", "--count", "HEAD")) == int(before) + 1
     assert len(trees(team, git)) == 1
     for person in team:
@@ -116,11 +122,91 @@ def test_both_clones_list_one_conflict_and_one_commit_ends_it_in_both(team: Team
             assert [hit.note.id for hit in recall.search(brain, asked).hits] == [note_id]
 
 
+def test_each_version_is_by_who_wrote_it_also_where_the_rest_was_united(team: Team) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Shared", body="## Rule\n\nFirst.\n")
+    sync(alice, bob)
+    for person, fields, now in ((alice, {"summary": "S."}, "2026-07-02T10:00:00Z"), (bob, {"tags": ["b"]}, LATER)):
+        update(person.act(), note_id, fields, body=f"## Rule\n\nBy {person.name}.\n", session=Session(), now=now)
+    sync(alice, bob, alice)
+
+    def told() -> list[dict[str, str | None]]:
+        return [
+            {rival.id: rival.author for one in conflicts.conflicts(who.act()) for rival in one.rivals} for who in team
+        ]
+
+    ((_, _, (_, other)),) = listed(alice.act())
+    united = recall.read(alice.act(), note_id).note
+    assert (united.summary, united.tags, united.body) == ("S.", ("b",), "## Rule\n\nBy Bob.\n")
+    assert told() == [{note_id: "Bob", other: "Alice"}] * 2
+    update(bob.act(), other, {"summary": "Longer."}, session=Session(), now=LATER)
+    sync(bob, alice)
+    assert told() == [{note_id: "Bob", other: "Bob"}] * 2
+
+
+def test_who_wrote_a_version_is_known_where_the_note_was_moved(team: Team, git: PlainGit) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Shared", body="First.\n" * 9)
+    sync(alice, bob)
+    update(alice.act(), note_id, {"title": "By Alice"}, session=Session(), now="2026-07-02T10:00:00Z")
+    update(bob.act(), note_id, {"title": "By Bob"}, session=Session(), now="2026-07-03T10:00:00Z")
+    (path,) = bob.root.glob(f"memory/*/{note_id}.md")
+    git(bob.root, "mv", str(path), f"memory/{note_id}.md")
+    sync(bob, alice, bob)
+    for person in team:
+        (conflict,) = conflicts.conflicts(person.act())
+        assert [(rival.title, rival.author) for rival in conflict.rivals] == [("By Bob", "Bob"), ("By Alice", "Alice")]
+        assert conflict.rivals[0].path == f"memory/{note_id}.md"
+
+
+def test_what_is_not_committed_is_by_whom_it_names(brain: Brain) -> None:
+    write(brain, {"memory/one.md": note_text("One", id="one", author="Eve")})
+    write(brain, {"memory/two.md": note_text("Two", "", id="two", author="Mallory", conflict_of="one", tags="[a]")})
+    (conflict,) = conflicts.conflicts(brain)
+    assert [rival.author for rival in conflict.rivals] == ["Eve", "Mallory"]
+    assert [(found.what, found.texts["one"], found.texts["two"]) for found in conflict.differs] == [
+        ("title", "One", "Two"),
+        ("tags", None, "[a]"),
+        ("the text", "Said by hand.", None),
+    ]
+
+
+@pytest.mark.parametrize("body", ["## B\n\nTwo.\n\n## A\n\nOne.\n", "## A\n\nOne.\n\n### B\n\nTwo.\n"])
+def test_sections_that_differ_in_order_or_level_only_are_a_difference_of_the_text(brain: Brain, body: str) -> None:
+    plain = "## A\n\nOne.\n\n## B\n\nTwo.\n"
+    write(brain, {"memory/one.md": note_text("One", plain, id="one")})
+    write(brain, {"memory/two.md": note_text("One", body, id="two", conflict_of="one")})
+    (conflict,) = conflicts.conflicts(brain)
+    assert [(found.what, found.texts["two"]) for found in conflict.differs] == [("the text", body.rstrip())]
+
+
+@pytest.mark.parametrize("kept", ["later", "earlier"])
+def test_a_version_that_is_closed_was_valid_until_the_one_that_is_kept_was_written(
+    team: Team, git: PlainGit, kept: str
+) -> None:
+    note_id, other = two_versions(team)
+    keep, at = {"later": (note_id, "2026-07-03T10:00:00Z"), "earlier": (other, "2026-07-02T10:00:00Z")}[kept]
+    for person in team:
+        resolve(person.act(), note_id, keep)
+    assert len(trees(team, git)) == 1
+    closed = recall.read(team[0].act(), other).note
+    assert (closed.status, closed.valid_until, closed.superseded_at) == ("superseded", at, at)
+    assert closed.observed_at is not None
+    assert closed.observed_at < at
+    for instant, found in (("2026-07-02T09:00:00Z", {note_id, other}), (LATER, {note_id})):
+        asked = Query(kind=("memory",), valid_at=instant)
+        assert {hit.note.id for hit in recall.search(team[1].act(), asked).hits} == found
+
+
 def test_the_other_version_takes_over_the_id_and_the_old_text_stays_closed(team: Team, git: PlainGit) -> None:
     alice, bob = team
     note_id, other = two_versions(team)
     created = recall.read(alice.act(), note_id).note.created_at
-    resolve(bob.act(), other, other)
+    receipt = resolve(bob.act(), other, other)
+    assert [(item.id, item.state, item.reason) for item in receipt.items] == [
+        (note_id, "stands", f"says what {other} said"),
+        (other, "closed", f"keeps the text that {note_id} had, superseded by it"),
+    ]
     assert len(trees(team, git)) == 1
     for person in team:
         brain = person.act()
@@ -179,6 +265,8 @@ def test_two_replacements_are_one_conflict_in_every_clone(team: Team, git: Plain
     for person in team:
         brain = person.act()
         assert listed(brain) == [(old, "replacement", tuple(sorted((one, two))))]
+        (conflict,) = conflicts.conflicts(brain)
+        assert {rival.id: rival.author for rival in conflict.rivals} == {one: "Alice", two: "Bob"}
         assert disputed(brain) == {one, two}
         closed = recall.read(brain, old).note
         assert (closed.status, closed.superseded_by) == ("superseded", one)
@@ -273,7 +361,7 @@ def test_a_choice_that_is_none_is_refused_and_changes_nothing(brain: Brain) -> N
         resolve(brain, calm, calm)
     with pytest.raises(Refused, match="No note has the id"):
         resolve(brain, "unknown", "x")
-    with pytest.raises(Refused, match="is none of them") as refused:
+    with pytest.raises(Refused, match="is no note of the conflict") as refused:
         resolve(brain, one, calm)
     assert one in str(refused.value.hint)
     for wrong in ({}, {"keep": (one,), "everything": True}, {"keep": (one, "first"), "body": "x"}):

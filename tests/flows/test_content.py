@@ -31,6 +31,8 @@ CONFLICT = "---\ntitle: x\n---\nbefore\n<<<<<<< ours\na\n=======\nb\n>>>>>>> the
         (CONFLICT.replace("=======", "||||||| base\nc\n======="), "line 5: it holds git's conflict markers"),
         (CONFLICT.replace("=======\n", ""), None),
         ("A title\n=======\n\n>>>>>>> quoted\n", None),
+        (note_text("Merging", "```\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n```\n"), None),
+        (note_text("Merging", "<pre>\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n</pre>\n"), None),
         ("---\ntitle: [\n---\n", "line 3: "),
         ("---\ntitle: x\ntitle: y\n---\n", "line 3: "),
     ],

@@ -16,6 +16,7 @@ from commonwealth.model import Note, Provenance
 from commonwealth.notes import codec, derived
 
 FOLDERS = {"memory": "memory", "decision": "docs/adr", "work-state": "docs", "person": "people"}
+OURS = b"<!-- Made from the notes by `brain sync`; changes here are overwritten. -->\n"
 NOTE = Note("x", "memory", "A title", "Body.\n", provenance=Provenance(human="Alice"))
 
 
@@ -122,7 +123,7 @@ def check_links(files: Mapping[str, bytes]) -> None:
 
 def test_a_derived_file_that_was_edited_or_removed_is_made_anew() -> None:
     files = derive({"memory/2026-07/a.md": codec.render(NOTE).encode(), "people/p.md": b"# P\n"})
-    spoiled = files | {"memory/2026-07/INDEX.md": b"mine", "COMMONWEALTH.md": b"mine"}
+    spoiled = files | dict.fromkeys(("memory/2026-07/INDEX.md", "COMMONWEALTH.md"), OURS + b"mine")
     assert derive(spoiled, frozenset({"memory/2026-07/INDEX.md", "COMMONWEALTH.md"})) == files
     without = {path: data for path, data in files.items() if path != "memory/INDEX.md"}
     assert derive(without, frozenset({"memory/INDEX.md"})) == files

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonwealth.errors import Refused
-from commonwealth.flows import history, recall, syncing
+from commonwealth.flows import conflicts, history, recall, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.update import SectionEdit, update
@@ -124,7 +124,8 @@ def test_a_version_is_printed_and_restored_by_a_new_commit(brain: Brain, git: Pl
         history.version_at(brain, note_id, "--help")
 
 
-def test_both_notes_of_a_conflict_name_each_other(team: tuple[Teammate, Teammate]) -> None:
+def lost(team: tuple[Teammate, Teammate]) -> tuple[str, str]:
+    """A note whose edit by Alice lost against Bob's: its id and that of the version kept aside."""
     alice, bob = team
     note_id = recorded(alice.act(), "Shared", summary="Start.")
     for person in team:
@@ -133,15 +134,66 @@ def test_both_notes_of_a_conflict_name_each_other(team: tuple[Teammate, Teammate
     update(bob.act(), note_id, {"summary": "By Bob."}, session=Session(), now=LATEST)
     for person in (alice, bob, alice):
         syncing.sync(person.act())
+    (sibling,) = history.history(alice.act(), note_id).siblings
+    return note_id, sibling
+
+
+def test_both_notes_of_a_conflict_name_each_other(team: tuple[Teammate, Teammate]) -> None:
+    alice = team[0]
+    note_id, _ = lost(team)
     found = history.history(alice.act(), note_id)
     (sibling,) = found.siblings
     other = history.history(alice.act(), sibling)
-    assert (other.conflict_of, other.versions[-1].changed) == (note_id, ("created",))
+    assert other.conflict_of == note_id
+    assert [(version.author, version.changed) for version in other.versions[1:]] == [("Alice", ("summary",))]
+    assert other.versions[0].changed == (f"kept aside as a version of {note_id}",)
+    assert [(version.author, version.subject) for version in found.versions] == [
+        ("Bob", "Update: Shared"), ("Alice", "Update: Shared"), ("Alice", "Remember: Shared"),
+    ]  # fmt: skip
     assert {"By Alice.", "By Bob."} == {recall.read(alice.act(), one).note.summary for one in (note_id, sibling)}
     told = [
         [(version.commit, version.changed) for version in history.history(who.act(), note_id).versions] for who in team
     ]
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("kept", ["note", "sibling", "both"])
+def test_who_wrote_what_lost_stays_in_the_history_once_the_conflict_is_resolved(
+    team: tuple[Teammate, Teammate], kept: str
+) -> None:
+    alice, bob = team
+    note_id, sibling = lost(team)
+    keep = {"note": (note_id,), "sibling": (sibling,), "both": ()}[kept]
+    conflicts.resolve(bob.act(), note_id, keep=keep, everything=kept == "both", session=Session(), now=LATEST)
+    for person in (bob, alice):
+        syncing.sync(person.act())
+
+    def told(who: Teammate, wanted: str) -> list[tuple[str, str]]:
+        return [(one.author, one.subject) for one in history.history(who.act(), wanted).versions]
+
+    resolved = [("Bob", "Resolve: Shared")]
+    edits = [("Bob", "Update: Shared"), ("Alice", "Update: Shared"), ("Alice", "Remember: Shared")]
+    for person in team:
+        assert told(person, note_id) == (resolved if kept == "sibling" else []) + edits
+        first, second, *rest = told(person, sibling)
+        assert ([first], rest) == (resolved, [("Alice", "Update: Shared")])
+        assert second == ("Commonwealth", "Merge notes")
+
+
+def test_the_version_that_lost_is_printed_and_restored_under_the_id_of_the_note_that_is_asked_for(
+    team: tuple[Teammate, Teammate],
+) -> None:
+    note_id, sibling = lost(team)
+    brain = team[0].act()
+    begun = history.history(brain, sibling).versions[-1].commit
+    assert history.history(brain, sibling, limit=1).truncated
+    update(brain, sibling, {"summary": "Edited."}, session=Session(), now=LATEST)
+    _, _, path, data = history.version_at(brain, sibling, begun)
+    assert (path, b"summary: By Alice." in data) == (recall.locate(brain, note_id).path, True)
+    receipt = history.restore(brain, sibling, begun, session=Session(), now=LATEST)
+    assert (receipt.state, receipt.ids) == ("committed", (sibling,))
+    assert recall.read(brain, sibling).note.summary == "By Alice."
+    assert recall.read(brain, note_id).note.summary == "By Bob."
 
 
 def test_hand_made_versions_that_are_no_notes_and_hostile_authors_do_no_harm(

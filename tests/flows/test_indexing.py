@@ -402,7 +402,8 @@ def test_another_layout_makes_another_index(filled: Brain) -> None:
     config = filled.root / ".commonwealth/config.yaml"
     config.write_text(config.read_text(encoding="utf-8") + "folders: {memory: notes}\n", encoding="utf-8")
     moved = brains.open_brain(filled.root, cwd=filled.cwd)
-    assert titles(moved) == []
+    write(moved, {"notes/elsewhere.md": note_text("Elsewhere")})
+    assert sorted(titles(moved)) == sorted([*ALL, "Elsewhere"])
     assert titles(filled) == ALL
 
 

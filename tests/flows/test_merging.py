@@ -12,7 +12,7 @@ import pytest
 from commonwealth.flows import merging, setup, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.repo.git import Git
-from commonwealth.repo.harden import DRIVER, has_driver, register_driver
+from commonwealth.repo.harden import DRIVER, harden, has_driver, lacking, register_driver
 
 from .conftest import NOW, PlainGit, Teammate, note_text, write
 
@@ -64,7 +64,7 @@ SECTION = {"body": BODY.replace("One.", "Two."), "updated_at": "2026-07-03T10:00
 def test_edits_of_different_parts_of_a_note_merge_by_hand(team: Team, git: PlainGit, words: tuple[str, ...]) -> None:
     folder = parted(team, git, SUMMARY, SECTION)
     done = merged_by_hand(folder, *words, COMMONWEALTH_BRAIN="/nowhere", COMMONWEALTH_HOME="/nowhere")
-    assert done.returncode == 0, done
+    assert done.returncode == 0, done.stdout + done.stderr
     text = (folder / NOTE).read_text()
     assert "summary: New." in text
     assert "Two." in text
@@ -76,7 +76,7 @@ def test_a_true_conflict_does_not_stop_the_merge_and_is_listed_everywhere(team: 
     alice, bob = team
     folder = parted(team, git, SUMMARY, {**SUMMARY, "summary": "Newer.", "updated_at": "2026-07-03T10:00:00Z"})
     done = merged_by_hand(folder, "merge", "--no-edit", "origin/main")
-    assert done.returncode == 0, done
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "summary: Newer." in (folder / NOTE).read_text()
     (beside,) = git(folder, "ls-files", "-o", "--exclude-standard").split()
     assert f"conflict_of: {Path(NOTE).stem}" in (folder / beside).read_text()
@@ -88,7 +88,18 @@ def test_a_true_conflict_does_not_stop_the_merge_and_is_listed_everywhere(team: 
     assert git(alice.root, "rev-parse", "HEAD") == git(folder, "rev-parse", "HEAD")
 
 
-@pytest.mark.parametrize("brain", ["missing", "fails", "dies"])
+OTHERS = {
+    "fails": "exit 3",
+    "dies": "kill -9 $$",
+    "does nothing": "exit 0",
+    "talks": "echo done; exit 0",
+    "copies the word": "echo united; exit 0",
+    "names other bytes": "echo united 0123456789012345678901234567890123456789 .; exit 0",
+    "waits for words": "cat; exit 0",
+}
+
+
+@pytest.mark.parametrize("brain", ["missing", *OTHERS])
 def test_without_a_working_brain_git_merges_by_lines(
     team: Team, git: PlainGit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, brain: str
 ) -> None:
@@ -97,11 +108,11 @@ def test_without_a_working_brain_git_merges_by_lines(
     place.mkdir()
     path = ":".join(part for part in os.environ["PATH"].split(":") if not (Path(part) / "brain").exists())
     if brain != "missing":
-        (place / "brain").write_text("#!/bin/sh\n" + ("exit 3\n" if brain == "fails" else "kill -9 $$\n"))
+        (place / "brain").write_text(f"#!/bin/sh\n{OTHERS[brain]}\n")
         (place / "brain").chmod(0o755)
     monkeypatch.setenv("PATH", f"{place}:{path}")
     done = merged_by_hand(folder, "merge", "--no-edit", "origin/main")
-    assert done.returncode == 0, done
+    assert done.returncode == 0, done.stdout + done.stderr
     text = (folder / NOTE).read_text()
     assert "summary: New." in text
     assert "Two." in text
@@ -151,6 +162,10 @@ def test_the_driver_is_in_every_clones_own_configuration(team: Team, git: PlainG
     git(adopted, "config", "--unset", "merge.commonwealth.driver")
     assert not has_driver(Git(adopted))
     register_driver(Git(adopted))
+    git(adopted, "config", "merge.commonwealth.driver", "command -v brain >/dev/null && brain merge-note %O %A %B %P")
+    assert not has_driver(Git(adopted))
+    assert "merge.commonwealth.driver" in lacking(Git(adopted))
+    harden(Git(adopted), adopted=True)
     assert git(adopted, "config", "merge.commonwealth.driver").strip() == DRIVER["merge.commonwealth.driver"]
 
 
@@ -159,7 +174,7 @@ def test_only_notes_of_the_brains_own_folders_are_touched(brain: Brain) -> None:
     write(brain, {".commonwealth/config.yaml": "name: x\nfolders:\n  decision: adr\n"})
     for name, text in (("o", "---\ntitle: a\n---\n"), ("a", "---\ntitle: b\n---\n"), ("b", "---\ntitle: a\n---\nx\n")):
         (brain.root / name).write_text(text)
-    for path in ("README.md", "memory/INDEX.md", "src/memory/a.md", "../memory/a.md", "decisions/a.md"):
+    for path in ("README.md", "memory/INDEX.md", "src/memory/a.md", "../memory/a.md"):
         assert merging.merge_note(root, "o", "a", "b", path) is None
     assert merging.merge_note(root, "o", "a", "b", "adr/a.md") == ()
     assert (brain.root / "a").read_text() == "---\ntitle: b\n---\nx\n"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.update import update
 from commonwealth.index.query import Query
+from commonwealth.model import Item
 from commonwealth.repo.git import Git
 from commonwealth.repo.move import write_bases
 
@@ -261,8 +265,134 @@ def test_an_unfinished_file_of_a_crash_is_not_taken_along_by_git_add_and_goes_wi
     recorded(brain)
     debris = next(brain.root.glob("memory/*")) / ".commonwealth-0123456789abcdef.tmp"
     debris.write_text("half a no", encoding="utf-8")
+    beside = brain.root / debris.name
+    beside.write_text("half a router", encoding="utf-8")
     git(brain.root, "add", "-A")
     assert git(brain.root, "status", "--porcelain") == ""
     assert syncing.sync(brain).state == "published"
     assert not debris.exists()
+    assert not beside.exists()
     assert debris.name not in git(brain.root, "ls-files")
+
+
+def of(states: Iterable[Item]) -> dict[str, str]:
+    return {item.id: item.state for item in states}
+
+
+def test_a_sync_says_which_notes_are_new_changed_and_gone(team: Team, git: PlainGit) -> None:
+    alice, bob = team
+    kept, moved, gone = (recorded(alice.act(), title) for title in ("Kept", "Moved", "Gone"))
+    syncing.sync(alice.act())
+    assert of(syncing.sync(bob.act()).items).items() >= {kept: "added", moved: "added", gone: "added"}.items()
+    update(alice.act(), kept, {"summary": "New."}, session=Session(), now="2026-07-02T10:00:00Z")
+    paths = {name: alice.root / recall.locate(alice.act(), name).path for name in (moved, gone)}
+    (alice.root / "memory/team").mkdir()
+    paths[moved].rename(alice.root / f"memory/team/{moved}.md")
+    paths[gone].unlink()
+    assert of(syncing.sync(alice.act()).items) == {moved: "changed", gone: "removed"}
+    assert of(syncing.sync(bob.act()).items) == {kept: "changed", moved: "changed", gone: "removed"}
+
+
+def test_a_conflict_is_news_in_each_clone_once(team: Team) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Shared", summary="Old.")
+    for person in (alice, bob):
+        syncing.sync(person.act())
+    for person, now in ((alice, "2026-07-02T10:00:00Z"), (bob, "2026-07-03T10:00:00Z")):
+        update(person.act(), note_id, {"summary": f"By {person.name}."}, session=Session(), now=now)
+    assert syncing.sync(alice.act()).conflicts == ()
+    merged = syncing.sync(bob.act())
+    assert merged.conflicts
+    (sibling,) = merged.conflicts
+    arrived = syncing.sync(alice.act())
+    assert (arrived.conflicts, arrived.state) == ((sibling,), "published")
+    assert arrived.next
+    assert "brain conflicts list" in arrived.next
+    # An open conflict is no news, whoever goes on to work at its notes.
+    for name in (note_id, sibling):
+        update(alice.act(), name, {"confidence": "high"}, session=Session(), now="2026-07-04T10:00:00Z")
+    for person in (alice, bob):
+        receipt = syncing.sync(person.act())
+        assert (receipt.conflicts, receipt.next) == ((), None)
+        assert upkeep.status(person.act()).conflicts == (note_id,)
+
+
+def test_a_conflict_that_a_pull_by_hand_made_is_told_by_the_sync_that_commits_its_other_version(
+    team: Team, git: PlainGit
+) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Shared", summary="Old.")
+    for person in (alice, bob):
+        syncing.sync(person.act())
+    for person, now in ((alice, "2026-07-02T10:00:00Z"), (bob, "2026-07-03T10:00:00Z")):
+        update(person.act(), note_id, {"summary": f"By {person.name}."}, session=Session(), now=now)
+    syncing.sync(alice.act())
+    bob.act()
+    who = ("-c", "user.name=Bob", "-c", "user.email=bob@example.com")
+    git(bob.root, *who, "pull", "-q", "--no-rebase", "--no-edit", check=False)
+    receipt = syncing.sync(bob.act(), asked=True)
+    assert receipt.conflicts
+    (sibling,) = receipt.conflicts
+    assert recall.read(bob.act(), sibling).note.conflict_of == note_id
+    assert syncing.sync(alice.act()).conflicts == (sibling,)
+    assert [syncing.sync(person.act()).conflicts for person in team] == [(), ()]
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "saved"])
+def test_a_conflict_that_was_left_as_markers_is_told_with_the_file_that_keeps_the_other_version(
+    team: Team, git: PlainGit, committed: bool
+) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Shared", body="Old.")
+    syncing.sync(alice.act())
+    syncing.sync(bob.act())
+    path = alice.root / recall.locate(alice.act(), note_id).path
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("Old.\n", "<<<<<<< ours\nOne.\n=======\nOther.\n>>>>>>> theirs\n"), encoding="utf-8")
+    if committed:
+        git(alice.root, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qam", "Merged")
+    else:
+        os.utime(path, (0, 0))
+    receipt = syncing.sync(alice.act(), asked=True)
+    assert receipt.conflicts, receipt
+    (sibling,) = receipt.conflicts
+    assert any(sibling in warning for warning in receipt.warnings)
+    assert syncing.sync(bob.act()).conflicts == (sibling,)
+
+
+def test_two_replacements_of_one_note_are_told_to_whoever_sees_them_first(team: Team) -> None:
+    alice, bob = team
+    old = recorded(alice.act(), "Old")
+    for person in (alice, bob):
+        syncing.sync(person.act())
+    new = {}
+    for person in team:
+        brain = person.act()
+        new[person.name] = recorded(brain, f"New by {person.name}")
+        where = brain.root / recall.locate(brain, new[person.name]).path
+        text = where.read_text(encoding="utf-8")
+        where.write_text(text.replace("\n---\n", f"\nsupersedes: [{old}]\n---\n", 1), encoding="utf-8")
+    assert syncing.sync(alice.act()).conflicts == ()
+    told = syncing.sync(bob.act()).conflicts
+    assert told
+    assert set(told) <= set(new.values())
+    assert syncing.sync(alice.act()).conflicts == (new["Bob"],)
+    assert [syncing.sync(person.act()).conflicts for person in team] == [(), ()]
+
+
+def test_where_no_index_can_be_made_the_conflicts_of_the_merge_are_told(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = team
+    note_id = recorded(alice.act(), "Shared", summary="Old.")
+    for person in (alice, bob):
+        syncing.sync(person.act())
+    for person, now in ((alice, "2026-07-02T10:00:00Z"), (bob, "2026-07-03T10:00:00Z")):
+        update(person.act(), note_id, {"summary": f"By {person.name}."}, session=Session(), now=now)
+    syncing.sync(alice.act())
+    brain = bob.act()
+    shutil.rmtree(brain.index_dir)
+    brain.index_dir.write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("TMPDIR", str(bob.home / "none"))
+    monkeypatch.setattr(tempfile, "tempdir", str(bob.home / "none"))
+    assert len(syncing.sync(brain).conflicts or ()) == 1

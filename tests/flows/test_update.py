@@ -176,12 +176,13 @@ def test_a_file_that_cannot_be_read_is_refused_by_line_and_left_as_it_is(brain: 
     assert (brain.root / "memory" / name).read_bytes() == before
 
 
-def test_two_files_with_one_id_are_named(brain: Brain) -> None:
+def test_an_id_that_two_files_have_is_no_place_to_write_to(brain: Brain) -> None:
     for name in ("b", "a"):
         write(brain, {f"memory/{name}.md": note_text(f"Note {name}", id="same")})
-    receipt = change(brain, "same", {"summary": "x"})
-    assert receipt.warnings == ("memory/b.md has the same id as memory/a.md",)
-    assert "summary: x" in (brain.root / "memory/a.md").read_text(encoding="utf-8")
+    with pytest.raises(Refused, match=r"memory/b\.md has the same id as memory/a\.md") as caught:
+        change(brain, "same", {"summary": "x"})
+    assert "Nothing was written" in (caught.value.hint or "")
+    assert "summary: x" not in (brain.root / "memory/a.md").read_text(encoding="utf-8")
 
 
 def test_a_note_that_is_unknown_is_refused(brain: Brain) -> None:
@@ -390,3 +391,47 @@ def test_the_secret_of_a_lost_race_is_refused_and_what_was_written_meanwhile_sta
     receipt = change(brain, note_id, section=SectionEdit("Log", append=secret))
     assert (receipt.state, secret in repr(receipt)) == ("refused", False)
     assert secret not in raw(brain, note_id)
+
+
+def test_a_whole_body_and_a_section_are_not_changed_at_once(brain: Brain, git: PlainGit) -> None:
+    note_id = recorded(brain, body="Intro.\n\n## One\n\n1\n")
+    head, before = git(brain.root, "rev-parse", "HEAD"), raw(brain, note_id)
+    with pytest.raises(Usage, match="cannot be given together"):
+        change(brain, note_id, section=SectionEdit("One", append="q"), body="whole")
+    for nothing in (SectionEdit("One", append=" \n"), SectionEdit("One", insert="")):
+        with pytest.raises(Usage, match="'One': the text to add is empty"):
+            change(brain, note_id, section=nothing)
+    assert (git(brain.root, "rev-parse", "HEAD"), raw(brain, note_id)) == (head, before)
+
+
+@pytest.mark.parametrize("how", [{"append": "q"}, {"insert": "q"}, {"replace": "q"}], ids=str)
+def test_of_two_sections_with_one_name_none_is_edited_silently(
+    brain: Brain, git: PlainGit, how: dict[str, str]
+) -> None:
+    note_id = recorded(brain, body="## Two\n\nfirst\n\n```\n## Two\n```\n\n## two\n\nsecond\n")
+    before = raw(brain, note_id)
+    lines = [number for number, line in enumerate(before.splitlines(), 1) if line in ("## Two", "## two")]
+    with pytest.raises(Usage) as raised:
+        change(brain, note_id, section=SectionEdit("Two", **how))  # type: ignore[arg-type]
+    assert raised.value.message.endswith(f"has 2 sections 'Two', at the lines {lines[0]}, {lines[2]}.")
+    assert recall.locate(brain, note_id).path in raised.value.message
+    assert raw(brain, note_id) == before
+    assert git(brain.root, "status", "--porcelain") == ""
+
+
+def test_of_two_sections_with_one_name_the_level_says_which(brain: Brain) -> None:
+    note_id = recorded(brain, body="## One\n\n### Two\n\ndeep\n\n## Two\n\nhigh\n")
+    with pytest.raises(Usage, match="2 sections"):
+        change(brain, note_id, section=SectionEdit("Two", replace="x"))
+    change(brain, note_id, section=SectionEdit("### Two", replace="deeper"))
+    change(brain, note_id, section=SectionEdit("## Two", replace="higher"))
+    assert recall.read(brain, note_id).note.body == "## One\n\n### Two\n\ndeeper\n\n## Two\n\nhigher\n"
+
+
+def test_what_an_empty_text_takes_away_is_said(brain: Brain) -> None:
+    note_id = recorded(brain, body="Intro.\n\n## One\n\n1\n\n### Deep\n\n2\n")
+    receipt = change(brain, note_id, section=SectionEdit("One", replace=""))
+    assert any("'One' was removed with its deeper sections" in text for text in receipt.warnings)
+    assert recall.read(brain, note_id).note.body == "Intro.\n\n## One\n"
+    assert any("no body now" in text for text in change(brain, note_id, body="").warnings)
+    assert change(brain, note_id, body="").warnings == ()

@@ -143,7 +143,7 @@ def folder_with_thousands_of_strange_files(world: World) -> None:
 # Folders
 
 
-@case("memory", "refused", readable=False, writable=False)
+@case("memory", "refused", readable=False, writable=False, silent=True)
 def notes_folder_replaced_by_a_file(world: World) -> None:
     (world.brain / "memory").rename(world.top / "away")
     (world.brain / "memory").write_text("odd", encoding="utf-8")

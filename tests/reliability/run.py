@@ -266,6 +266,7 @@ class Run:
     def _resolve(self, person: Person, path: str, stages: Mapping[str, str], rng: random.Random) -> None:
         data = {stage: plain(person.root, "cat-file", "blob", name) for stage, name in stages.items()}
         choices = [data[stage] for stage in ("2", "3") if stage in data]
+        seen = self.world.read(person, path)
         chosen = rng.choice(choices) if choices else None
         if chosen is None:
             self.world.git(person, "rm", "-q", "-f", "--", path)
@@ -273,13 +274,14 @@ class Run:
             self.world.write(person, path, chosen)
             self.world.git(person, "add", "--", path)
         self.causes.doubted(fact for found in data.values() for fact in texts.tokens(found))
-        for other in choices:
+        for other in (*choices, seen):
             self.facts.gone |= texts.tokens(other) - texts.tokens(chosen)
 
     def unlock(self, person: Person) -> None:
-        """Locks of git's that a kill left behind are as old as if a minute had passed."""
-        for lock in (person.root / ".git").rglob("*.lock"):
-            if lock.is_file() and "commonwealth" not in lock.parts:
+        """Locks of git's and unfinished files of ours that a kill left behind are as old as if an hour had passed."""
+        git_dir = person.root / ".git"
+        for lock in (*git_dir.rglob("*.lock"), *(git_dir / "commonwealth").glob(".commonwealth-*")):
+            if lock.is_file() and (lock.suffix == ".tmp" or "commonwealth" not in lock.parts):
                 old = time.time() - 3600
                 os.utime(lock, (old, old))
 

@@ -108,6 +108,12 @@ def derive(paths: frozenset[str] | None, snapshot: Snapshot) -> dict[str, bytes 
     return files
 
 
+def disputes(path: str, data: bytes) -> str | None:
+    if owns(path) is None or not data.startswith(b"conflict_of: "):
+        return None
+    return Path(data.decode("utf-8", "replace").splitlines()[0].removeprefix("conflict_of: ")).stem
+
+
 CONTENT = Content(
     watched=("memory", "decisions", ".commonwealth", "ROUTER.md"),
     owns=owns,
@@ -117,6 +123,7 @@ CONTENT = Content(
     scan=scan,
     merge=merge,
     derive=derive,
+    disputes=disputes,
 )
 
 

@@ -94,7 +94,7 @@ def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path, author: Aut
     write_files(tmp_path / "docs", {"a.md": "a"})
     with pytest.raises(Refused, match="not empty") as caught:
         init(tmp_path / "docs", FILES, author=author, now=NOW)
-    assert "git init" in (caught.value.hint or "")
+    assert f"`git -C {tmp_path / 'docs'} init`" in (caught.value.hint or "")
     assert everything_below(tmp_path / "docs") == {"a.md": b"a"}
     with pytest.raises(Refused, match="is a file"):
         init(tmp_path / "docs" / "a.md", FILES, author=author, now=NOW)

@@ -149,7 +149,7 @@ def test_a_head_on_another_branch_is_refused_with_the_way_back(brain: Path) -> N
     plain(brain, "switch", "-q", "-c", "other")
     with pytest.raises(Refused) as caught:
         write(brain, Change("memory/2026-07/b.md", b"text: b\n"))
-    assert "git switch main" in (caught.value.hint or "")
+    assert f"git -C {brain} switch main" in (caught.value.hint or "")
 
 
 def test_a_head_detached_at_the_tip_is_put_back(brain: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from commonwealth.errors import Refused
 from commonwealth.repo.git import Git
-from commonwealth.repo.history import Version, commit_at, read_at, versions
+from commonwealth.repo.history import Version, at_paths, commit_at, read_at, versions
 
 from .conftest import MakeRepository, PlainGit, write_files
 
@@ -75,6 +75,45 @@ def test_both_sides_of_a_merge_and_a_merge_with_words_of_its_own_are_versions(br
     found = subjects(versions(brain, "memory/é a.md"))
     assert found[0] == "both"
     assert sorted(found[1:]) == ["first", "main", "side"]
+
+
+def overruled(git: PlainGit, brain: Git, number: int) -> None:
+    """An edit on a side branch that the merge does not take over."""
+    root = Path(brain.root)
+    git(root, "switch", "-q", "-c", f"side-{number}")
+    commit(git, brain, f"lost {number}", {"memory/é a.md": f"lost {number}", "memory/b.md": f"b {number}"})
+    git(root, "switch", "-q", "main")
+    commit(git, brain, f"kept {number}", {"memory/é a.md": f"kept {number}"})
+    git(root, "merge", "-q", "-s", "ours", f"side-{number}", "-m", f"merge {number}")
+
+
+def test_an_edit_that_a_merge_did_not_take_over_is_a_version(brain: Git, git: PlainGit) -> None:
+    overruled(git, brain, 1)
+    found = versions(brain, "memory/é a.md")
+    assert (found[-1].subject, sorted(subjects(found))) == ("first", ["first", "kept 1", "lost 1"])
+    assert subjects(versions(brain, "memory/b.md")) == ["lost 1"]
+
+
+def test_merges_that_took_over_one_side_do_not_count_as_wanted_versions(
+    brain: Git, git: PlainGit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commonwealth.repo.history._FIRST", 1)
+    for number in range(3):
+        overruled(git, brain, number)
+    every = subjects(versions(brain, "memory/é a.md"))
+    assert len(every) == 7
+    for limit in range(1, 9):
+        assert subjects(versions(brain, "memory/é a.md", limit=limit)) == every[:limit]
+
+
+def test_several_files_are_asked_about_at_once(brain: Git, git: PlainGit) -> None:
+    overruled(git, brain, 1)
+    Path(brain.root, "memory/é a.md").unlink()
+    commit(git, brain, "both", {"c.md": "c"})
+    found = at_paths(brain, ["memory/é a.md", "c.md", "nowhere.md"])
+    assert found["memory/é a.md"] == versions(brain, "memory/é a.md")
+    assert [(one.subject, one.path, one.deleted) for one in found["c.md"]] == [("both", "c.md", False)]
+    assert (found["nowhere.md"], at_paths(brain, [])) == ([], {})
 
 
 def test_a_subject_and_an_author_with_odd_characters_stay_one_version(brain: Git, git: PlainGit) -> None:

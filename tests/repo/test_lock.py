@@ -125,3 +125,12 @@ def test_a_link_in_the_place_of_the_lock_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="cannot be opened"), WriterLock(str(tmp_path), timeout=0):
         pass
     assert victim.read_text(encoding="utf-8") == "mine"
+
+
+def test_worktrees_of_a_repository_have_one_writer_together(tmp_path: Path) -> None:
+    own = tmp_path / ".git" / "worktrees" / "side"
+    own.mkdir(parents=True)
+    (own / "commondir").write_text("../..\n", encoding="utf-8")
+    with another_process(own, "sync"), pytest.raises(Busy), WriterLock(str(tmp_path / ".git"), timeout=0.02):
+        pass
+    assert (own / "commonwealth").is_dir()

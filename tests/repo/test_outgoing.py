@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import resource
 from pathlib import Path
 
@@ -92,8 +93,9 @@ def test_a_secret_in_what_a_commit_says_stops_the_push(tmp_path: Path, who: str)
 def test_a_big_raw_file_costs_bounded_memory(tmp_path: Path) -> None:
     remote, (clone,) = team(tmp_path, 1)
     with (clone / "big.bin").open("wb") as file:
-        for number in range(150):
-            file.write(bytes([number]) * (1 << 20))
+        block = random.Random(1).randbytes(1 << 20)
+        for _ in range(150):
+            file.write(block)
     plain(clone, "add", "-A")
     plain(clone, "commit", "-qm", "big")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -102,6 +104,82 @@ def test_a_big_raw_file_costs_bounded_memory(tmp_path: Path) -> None:
     assert outcome.state == "published"
     assert any("big.bin" in warning for warning in outcome.warnings)
     assert plain(remote, "rev-parse", "main") == plain(clone, "rev-parse", "main")
+
+
+def committed(clone: Path, path: str, data: bytes) -> None:
+    (clone / path).write_bytes(data)
+    plain(clone, "add", "-A")
+    plain(clone, "commit", "-qm", "raw")
+
+
+TEXT = b"a line of words\n"
+NOISE = random.Random(2).randbytes(1 << 20)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXT * (6 << 16) + b"SECRET\n",
+        b"\0\0\0" + TEXT * (6 << 16) + b"SECRET\n",
+        NOISE[: 1 << 19] + b"SECRET\n",
+        NOISE * 5 + TEXT * (1 << 15) + b"SECRET\n",
+    ],
+    ids=["text of 6 MiB", "text that begins with NUL", "noise", "text in a large binary file"],
+)
+def test_a_secret_far_from_the_beginning_stops_the_push(tmp_path: Path, data: bytes) -> None:
+    remote, (clone,) = team(tmp_path, 1)
+    committed(clone, "raw.dat", data)
+    refused(clone, remote, "secret: raw.dat")
+
+
+def test_a_text_too_large_to_be_looked_through_is_not_pushed_and_the_step_is_named(tmp_path: Path) -> None:
+    remote, (clone,) = team(tmp_path, 1)
+    committed(clone, "huge.txt", TEXT * ((64 << 16) + 1))
+    refused(clone, remote, "huge.txt has 64.0 MiB of text")
+    hint = str(run_sync(clone).trouble.hint)  # type: ignore[union-attr]
+    assert "rebase -i" in hint
+    assert "push" in hint
+
+
+def test_a_look_through_a_large_text_goes_on_within_it(tmp_path: Path) -> None:
+    _, (clone,) = team(tmp_path, 1)
+    run_sync(clone)
+    committed(clone, "log.txt", TEXT * (1 << 16))
+    states = [run_sync(clone, timeout=0).state for _ in range(4)]
+    assert states == ["deferred"] * 4
+    assert reached(clone) > 0
+    assert run_sync(clone).state == "published"
+
+
+def reached(clone: Path) -> int:
+    lines = (clone / ".git/commonwealth/clean").read_text().split()
+    return max((int(line.split(":")[1]) for line in lines if ":" in line), default=0)
+
+
+SIGNED = "-----BEGIN PGP SIGNATURE-----\n\n{}\n-----END PGP SIGNATURE-----"
+
+
+def test_what_looks_like_a_signature_in_a_message_is_looked_through(tmp_path: Path) -> None:
+    remote, (clone,) = team(tmp_path, 1)
+    run_sync(clone)
+    plain(clone, "commit", "-q", "--allow-empty", "-m", "m\n\n" + SIGNED.format("SECRET"))
+    refused(clone, remote, "secret: the commit")
+
+
+@pytest.mark.parametrize("field", ["gpgsig", "gpgsig-sha256", "mergetag"])
+def test_a_signature_in_the_header_of_a_commit_is_no_secret(tmp_path: Path, field: str) -> None:
+    remote, (clone,) = team(tmp_path, 1)
+    run_sync(clone)
+    tip, tree = plain(clone, "rev-parse", "HEAD", "HEAD^{tree}").split()
+    who = "A <a@example.com> 1700000000 +0000"
+    begin = f"object {tip}\ntype commit\ntag t\ntagger {who}\n\nwords\n" if field == "mergetag" else ""
+    value = (begin + SIGNED.format("iQSECRETiQ")).replace("\n", "\n ")
+    text = f"tree {tree}\nparent {tip}\nauthor {who}\ncommitter {who}\n{field} {value}\n\nm\n"
+    (tmp_path / "commit").write_text(text)
+    name = plain(clone, "hash-object", "-t", "commit", "-w", str(tmp_path / "commit")).strip()
+    plain(clone, "reset", "-q", "--hard", name)
+    assert run_sync(clone).state == "published"
+    assert plain(remote, "rev-parse", "main").strip() == name
 
 
 def test_a_secret_deep_in_a_big_text_stops_the_push(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from commonwealth.repo.git import Git
 from commonwealth.repo.outcome import Outcome, read_debt
 from commonwealth.repo.sync import Consent
 
-from .brains import assert_equal, dies, head, plain, put, settle, start, status, team
+from .brains import dies, head, plain, put, settle, start, status, team
 from .linenotes import remember, run_sync
 
 REQUEST = "brain/alice"
@@ -155,6 +155,20 @@ def test_a_request_that_waits_is_pushed_once(tmp_path: Path) -> None:
     assert tip(remote, "main") == head(here)
 
 
+def test_a_person_who_asks_for_a_sync_learns_at_once_that_the_protection_is_gone(tmp_path: Path) -> None:
+    remote, (here, there) = team(tmp_path, 2)
+    settle([here, there])
+    pushes = protect(remote)
+    remember(here, "a", "text: a\n")
+    asked = Consent(request=REQUEST, asked=True)
+    assert ask(here, asked).state == "committed"
+    assert ask(here, asked).state == "committed"
+    assert pushes.read_text().split() == ["refs/heads/main", f"refs/heads/{REQUEST}", "refs/heads/main"]
+    (remote / "hooks/update").unlink()
+    assert ask(here, asked).state == "published"
+    assert tip(remote, "main") == head(here)
+
+
 def test_a_team_that_takes_changes_by_request_gets_no_push_to_its_main_branch(tmp_path: Path) -> None:
     remote, (here, _) = team(tmp_path, 2)
     pushes = protect(remote, branch="none")
@@ -190,7 +204,11 @@ def test_a_request_that_no_longer_merges_by_itself_is_brought_up_to_date(tmp_pat
     assert tip(remote, REQUEST) == held
 
 
-def test_two_clones_of_one_person_share_a_branch_and_a_reviewer_may_add_to_it(tmp_path: Path) -> None:
+def files(remote: Path, branch: str) -> set[str]:
+    return set(plain(remote, "ls-tree", "-r", "--name-only", branch, "memory").split())
+
+
+def test_two_clones_of_one_person_have_a_branch_each_and_a_reviewer_s_commit_is_left_alone(tmp_path: Path) -> None:
     remote, clones = team(tmp_path, 3)
     settle(clones)
     pushes = protect(remote)
@@ -199,21 +217,80 @@ def test_two_clones_of_one_person_share_a_branch_and_a_reviewer_may_add_to_it(tm
     remember(two, "two", "text: two\n")
     ask(one)
     ask(two)
+    assert "memory/2026-07/one.md" not in files(remote, f"{REQUEST}-2")
     plain(reviewer, "fetch", "-q")
     plain(reviewer, "checkout", "-q", REQUEST)
     put(reviewer, "memory/2026-07/one.md", "tags: seen\ntext: one\n")
     plain(reviewer, "commit", "-qam", "reviewed")
     plain(reviewer, "push", "-q", "origin", REQUEST)
+    seen = tip(remote, REQUEST)
     remember(one, "more", "text: more\n")
-    assert ask(one).state == "committed"
-    names = plain(remote, "ls-tree", "-r", "--name-only", REQUEST, "memory").split()
-    assert {f"memory/2026-07/{name}.md" for name in ("one", "two", "more")} <= set(names)
-    assert plain(remote, "show", f"{REQUEST}:memory/2026-07/one.md") == "tags: seen\ntext: one\n"
+    outcome = ask(one)
+    assert outcome.state == "committed"
+    assert f"{REQUEST}-3" in str(outcome.trouble)
+    assert tip(remote, REQUEST) == seen
+    assert {"memory/2026-07/one.md", "memory/2026-07/more.md"} <= files(remote, f"{REQUEST}-3")
     assert "forced" not in pushes.read_text()
     merge_request(remote, tmp_path, "squash")
-    for clone in (one, two):
-        assert ask(clone).state in ("published", "unchanged")
-    assert_equal([one, two])
+    ask(one)
+    assert (one / "memory/2026-07/one.md").read_text() == "tags: seen\ntext: one\n"
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before ours", "after ours"])
+def test_what_somebody_else_pushed_to_our_branch_never_comes_in(tmp_path: Path, before: bool) -> None:
+    remote, (bob, mallory) = team(tmp_path, 2)
+    settle([bob, mallory])
+    protect(remote)
+    if not before:
+        remember(bob, "mine", "text: mine\n")
+        ask(bob)
+        plain(mallory, "pull", "-q", "origin", REQUEST)
+    remember(mallory, "evil", "text: evil\n")
+    plain(mallory, "push", "-q", "origin", f"HEAD:{REQUEST}")
+    remember(bob, "more", "text: more\n")
+    for _ in range(2):
+        assert ask(bob).state == "committed"
+    assert not (bob / "memory/2026-07/evil.md").exists()
+    assert "memory/2026-07/evil.md" not in files(remote, f"{REQUEST}-2")
+    assert "memory/2026-07/more.md" in files(remote, f"{REQUEST}-2")
+    (remote / "hooks/update").unlink()
+    assert ask(bob, now=TOMORROW).state == "published"
+    assert "memory/2026-07/evil.md" not in files(remote, "main")
+
+
+@pytest.mark.parametrize("who", ["fresh clone", "old clone", "taken by hand"])
+def test_a_branch_for_requests_that_outlived_a_purge_brings_nothing_back(tmp_path: Path, who: str) -> None:
+    remote, (old, _) = team(tmp_path, 2)
+    remember(old, "leak", "text: leak\n")
+    run_sync(old)
+    remember(old, "ours", "text: ours\n")
+    assert ask(old, BY_RULE).state == "committed"
+    work = tmp_path / "purge"
+    plain(tmp_path, "clone", "-q", str(remote), str(work))
+    leak = tip(remote, "main")
+    (work / "memory/2026-07/leak.md").unlink()
+    plain(work, "checkout", "-q", "--orphan", "clean")
+    plain(work, "add", "-A")
+    plain(work, "commit", "-qm", "a new beginning")
+    plain(work, "push", "-qf", "origin", "HEAD:main")
+    clone = old
+    if who == "fresh clone":
+        clone = tmp_path / "fresh"
+        plain(tmp_path, "clone", "-q", str(remote), str(clone))
+    elif who == "old clone":
+        assert ask(old, BY_RULE).state == "refused"
+        told = ask(old, Consent(request=REQUEST, by_request=True, adopt_remote=True))
+        assert any("delete it there" in warning for warning in told.warnings)
+    else:
+        plain(old, "fetch", "-q")
+        plain(old, "reset", "-q", "--hard", "origin/main")
+    remember(clone, "new", "text: new\n")
+    assert ask(clone, BY_RULE).state == "committed"
+    assert not (clone / "memory/2026-07/leak.md").exists()
+    assert "memory/2026-07/new.md" in files(remote, f"{REQUEST}-2")
+    assert leak not in plain(remote, "rev-list", f"{REQUEST}-2").split()
+    if who == "old clone":
+        assert "memory/2026-07/ours.md" in files(remote, f"{REQUEST}-2")
 
 
 def test_a_secret_does_not_leave_by_the_branch_for_requests_either(tmp_path: Path) -> None:

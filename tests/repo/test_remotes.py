@@ -454,7 +454,7 @@ def test_a_partial_clone_syncs_and_where_something_is_missing_the_next_step_make
     path = partial.write()
     with pytest.raises(Refused, match="partial") as caught:
         partial.sync()
-    assert "git fetch --refetch --no-filter origin" in str(caught.value.hint)
+    assert f"git -C {place} fetch --refetch --no-filter origin" in str(caught.value.hint)
     plain(place, "fetch", "-q", "--refetch", "--no-filter", "origin")
     pays(partial, path)
 

@@ -194,7 +194,7 @@ def test_of_two_remotes_origin_is_used_and_without_one_a_person_is_asked(tmp_pat
     remember(clone, "b", "text: b\n")
     outcome = run_sync(clone)
     assert outcome.state in ("committed", "unchanged")
-    assert any("git remote rename" in warning for warning in outcome.warnings)
+    assert any(f"git -C {clone} remote rename" in warning for warning in outcome.warnings)
     assert plain(remote, "rev-parse", "main").strip() != head(clone)
 
 

@@ -66,6 +66,11 @@ def test_lines_end_as_they_did() -> None:
     [
         f"How it looks:\n\n```\n{TWO}```\n",
         f"~~~~ text\n{TWO}~~~\n~~~~\n",
+        f"````\n```\n{TWO}```\n````\n",
+        "````\n<<<<<<< HEAD\n```\na\n```\n=======\n~~~\nb\n>>>>>>> b\n````\n",
+        f"```\n{THREE}```\n",
+        f"Like this:\n<pre>\n{TWO}</pre>\n",
+        f"<pre><code>\n{THREE}\n```\n</code></pre>\n",
         "<<<<<<< HEAD\na\n>>>>>>> b\n",
         "<<<<<<< HEAD\na\n=======\nb\n",
         "Title\n=======\n\n>>>>>>> quoted\n<<<<<<< HEAD\n",
@@ -74,6 +79,31 @@ def test_lines_end_as_they_did() -> None:
 )
 def test_a_text_about_merging_is_left_alone(text: str) -> None:
     assert markers.split(text.encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (TWO, 2),
+        (f"```\n{TWO}```\n", 0),
+        (f"````\n```\n{TWO}```\n````\n", 0),
+        (f"<pre>\n{THREE}</pre>\n", 0),
+        (f"<pre>a</pre>\n{THREE}", 3),
+        (f"```\n{TWO}```\n{TWO}", 10),
+        ("<<<<<<< HEAD\n<<<<<<< HEAD\nb\n=======\n>>>>>>> b\n", 2),
+        ("<<<<<<< a\n=======\n<<<<<<< b\n>>>>>>> b\n", 1),
+        ("```\na\n<<<<<<< HEAD\n```\nours\n=======\nb\n```\n>>>>>>> x\nafter\n", 3),
+    ],
+)
+def test_the_first_marker_is_found_unless_a_block_of_code_quotes_it(text: str, line: int) -> None:
+    assert markers.first_line(text.encode()) == line
+
+
+def test_a_decision_that_quotes_markers_is_no_conflict_left_open() -> None:
+    quoting = f"title: about merges\n```\n{TWO}```\n".encode()
+    assert markers.is_undecided(TWO.encode(), [b"title: ours\n", b"title: theirs\n"])
+    assert markers.is_undecided(f"```\n{TWO}```\n".encode(), [b"title: ours\n", b"title: theirs\n"])
+    assert not markers.is_undecided(quoting, [quoting, b"title: theirs\n"])
 
 
 def test_a_conflict_that_tears_a_fence_open_is_one() -> None:

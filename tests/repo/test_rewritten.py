@@ -230,6 +230,25 @@ def test_a_rebase_by_hand_that_carries_a_purged_note_along_is_stopped(tmp_path: 
     assert TOKEN not in everything(remote)
 
 
+@pytest.mark.parametrize("where", ["beside the note", "in the note"])
+def test_what_a_rebase_by_hand_has_kept_of_a_blacked_out_note_stays_behind(tmp_path: Path, where: str) -> None:
+    remote, (here, _) = leaky_team(tmp_path)
+    purge(remote, tmp_path, lambda work: put(work, LEAK, "text: the key is gone\ntitle: leak\n"))
+    plain(here, "fetch", "-q")
+    plain(here, "reset", "-q", "--hard", "origin/main")
+    version = "memory/2026-07/leak-0123abcd.md" if where == "beside the note" else LEAK
+    put(here, version, f"conflict_of: {LEAK}\ntext: say swordfish\n" if version != LEAK else f"text: {TOKEN}\n")
+    remember(here, "fine", "text: fine\n")
+    assert run_sync(here).state == "refused"
+    told = adopt(here)
+    assert any(version in warning and "stays behind" in warning for warning in told.warnings)
+    assert "memory/2026-07/fine.md" in tree(here)
+    assert version not in tree(here) or TOKEN not in (here / version).read_text()
+    assert TOKEN not in everything(remote)
+    assert "swordfish" not in everything(remote)
+    assert plain(here, "show", f"{rescued(here)[-1]}:{version}")
+
+
 ADOPTING = (
     "fetched",
     "settled",

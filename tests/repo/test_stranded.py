@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shutil
 import signal
 import subprocess
 import time
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.errors import Refused
+from commonwealth.errors import Damaged, Refused
 from commonwealth.repo.git import Git
 from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.recovery import finish_stranded
@@ -135,7 +137,7 @@ def test_an_operation_that_was_left_is_ended_and_both_sides_are_there(
     put(here, "memory/2026-07/mine.md", "title: an edit of mine\n")
     age(here)
     outcome = run_sync(here)
-    assert any("nobody was at work" in warning for warning in outcome.warnings), outcome
+    assert any("no git process was at work" in warning for warning in outcome.warnings), outcome
     files = converge(here, there, commits)
     assert files[FIRST] == UNITED
     assert {OURS, THEIRS, "memory/2026-07/mine.md"} <= files.keys()
@@ -157,7 +159,7 @@ def test_what_a_person_is_in_the_middle_of_stays_as_it_is(tmp_path: Path, stuck:
 def test_a_sync_that_a_person_asks_for_ends_it_at_once(tmp_path: Path, stuck: Callable[[Path], None]) -> None:
     here, there, commits = parted(tmp_path)
     stuck(here)
-    assert run_sync(here, consent=Consent(finish=True)).state == "published"
+    assert run_sync(here, consent=Consent(asked=True)).state == "published"
     assert converge(here, there, commits)[FIRST] == UNITED
 
 
@@ -169,7 +171,7 @@ def test_a_sync_leaves_alone_what_somebody_has_begun_to_resolve(tmp_path: Path) 
     later = time.time() + 60
     os.utime(here / FIRST, (later, later))
     with pytest.raises(Refused, match="merge by hand is under way"):
-        run_sync(here, consent=Consent(finish=True))
+        run_sync(here, consent=Consent(asked=True))
     assert (here / FIRST).read_text() == text
 
 
@@ -301,7 +303,7 @@ def test_another_branch_with_work_on_it_is_never_left(tmp_path: Path, own: str) 
     before = head(here), (here / FIRST).read_bytes()
     with pytest.raises(Refused, match="on the branch work") as caught:
         run_sync(here)
-    assert "git switch main" in (caught.value.hint or "")
+    assert f"git -C {here} switch main" in (caught.value.hint or "")
     assert (head(here), (here / FIRST).read_bytes()) == before
 
 
@@ -470,3 +472,199 @@ def test_locks_that_a_killed_fetch_left_are_cleared(tmp_path: Path) -> None:
     left = [place for place in (here / ".git").rglob("*.lock") if "commonwealth" not in place.parts]
     assert left == []
     converge(here, there, commits)
+
+
+def ask(folder: Path) -> tuple[str, ...]:
+    """`brain doctor --fix` of a person who waits."""
+    git = Git(folder)
+    with WriterLock(git.git_dir):
+        return finish_stranded(git, CONTENT, patience=0)
+
+
+def kept(folder: Path) -> list[str]:
+    names = plain(folder, "for-each-ref", "--format=%(objectname)", "refs/commonwealth/kept").split()
+    return [plain(folder, "cat-file", "-p", name) for name in names]
+
+
+def refused_everywhere(folder: Path, match: str) -> list[str]:
+    """Neither a write, nor a sync, nor the doctor gets through; the hints."""
+    tries: list[Callable[[], object]] = [
+        lambda: remember(folder, "new", "title: new\n"),
+        lambda: run_sync(folder),
+        lambda: run_sync(folder, consent=Consent(asked=True)),
+        lambda: ask(folder),
+    ]
+    hints = []
+    for attempt in tries:
+        with pytest.raises(Refused, match=match) as caught:
+            attempt()
+        hints.append(caught.value.hint or "")
+    return hints
+
+
+@pytest.mark.parametrize("way", ["--detach SIDE", "--detach SIDE HEAD~2", "-b look SIDE", "-f SIDE main", "rebase"])
+def test_a_branch_that_another_worktree_is_on_is_not_moved_away_from_under_it(tmp_path: Path, way: str) -> None:
+    here, there, commits = parted(tmp_path)
+    side = tmp_path / "side"
+    if way == "rebase":
+        stuck_rebase(here)
+        plain(here, "worktree", "add", "-q", "--detach", str(side), "main")
+    else:
+        plain(here, "worktree", "add", "-q", *(str(side) if word == "SIDE" else word for word in way.split()))
+    before = head(here), status(here), (side / ".git").read_text(), head(side)
+    hints = refused_everywhere(side, f"checked out in {here}")
+    assert all(f"--brain {here}" in hint for hint in hints)
+    assert (head(here), status(here), (side / ".git").read_text(), head(side)) == before
+    if way.startswith(("--detach", "-b")):
+        remember(here, "later", "title: later\n")
+        assert status(here) == ""
+        assert "memory/2026-07/later.md" in converge(here, there, commits)
+
+
+@pytest.mark.parametrize("away", ["detached", "deleted", "bare"])
+def test_a_worktree_that_alone_is_on_the_branch_is_a_brain_like_any_other(tmp_path: Path, away: str) -> None:
+    remote, (here,) = team(tmp_path, 1)
+    side = tmp_path / "side"
+    if away == "bare":
+        plain(remote, "worktree", "add", "-q", str(side), "main")
+    elif away == "detached":
+        plain(here, "switch", "-q", "--detach")
+        plain(here, "worktree", "add", "-q", str(side), "main")
+    else:
+        plain(here, "switch", "-q", "-c", "look")
+        plain(here, "worktree", "add", "-q", str(tmp_path / "old"), "main")
+        shutil.rmtree(tmp_path / "old")
+        plain(here, "worktree", "add", "-q", "-f", str(side), "main")
+    remember(side, "new", "title: new\n")
+    assert status(side) == ""
+    assert plain(side, "log", "-1", "--format=%s", "main").strip() == "Remember new"
+    if away == "detached":
+        with pytest.raises(Refused, match=f"checked out in {side}"):
+            remember(here, "other", "title: other\n")
+
+
+@pytest.mark.parametrize("how", ["asked", "idle", "doctor"])
+def test_words_that_were_staged_on_an_old_commit_stay_as_an_edit(tmp_path: Path, how: str) -> None:
+    here, there, commits = parted(tmp_path)
+    plain(here, "checkout", "-q", "HEAD~2")
+    put(here, FIRST, "more: staged words\ntags: a\ntitle: first\n")
+    put(here, "memory/2026-07/mine.md", "title: mine\n")
+    plain(here, "add", "-A")
+    if how == "idle":
+        age(here)
+        run_sync(here)
+    elif how == "asked":
+        run_sync(here, consent=Consent(asked=True))
+    else:
+        ask(here)
+        assert (here / FIRST).read_text() == "more: staged words\ntags: a\ntitle: ours\n"
+    files = converge(here, there, commits)
+    assert files[FIRST] == b"more: staged words\ntags: theirs\ntitle: ours\n"
+    assert files["memory/2026-07/mine.md"] == b"title: mine\n"
+
+
+def test_words_that_were_staged_within_a_merge_stay(tmp_path: Path) -> None:
+    here, there, commits = parted(tmp_path)
+    plain(here, "fetch", "-q")
+    plain(here, "merge", "-q", "--no-commit", "-s", "ort", "-X", "ours", "origin/main")
+    put(here, THEIRS, "title: theirs\nmore: staged words\n")
+    plain(here, "add", "-A")
+    ask(here)
+    assert b"staged words" in converge(here, there, commits)[THEIRS]
+
+
+@pytest.mark.parametrize("after", ["gone", "other"])
+def test_staged_words_that_are_in_no_file_any_more_are_kept_and_named(tmp_path: Path, after: str) -> None:
+    here, there, commits = parted(tmp_path)
+    plain(here, "checkout", "-q", "HEAD~2")
+    put(here, FIRST, "title: staged words\n")
+    plain(here, "add", "-A")
+    if after == "gone":
+        (here / FIRST).unlink()
+    else:
+        put(here, FIRST, "tags: a\ntitle: first\n")
+    said = ask(here)
+    assert any(text.startswith(f"{FIRST}: what was there and in no commit is kept") for text in said), said
+    assert "title: staged words\n" in kept(here)
+    assert any(text == f"{FIRST} was missing and is back." for text in said) == (after == "gone")
+    converge(here, there, commits)
+
+
+def by_steps(here: Path, editor: str, *words: str) -> None:
+    subprocess.run(
+        ["git", "-C", str(here), "rebase", "-q", "-i", *words],
+        env={**os.environ, "GIT_SEQUENCE_EDITOR": editor},
+        capture_output=True,
+        check=False,
+    )
+    assert (here / ".git/rebase-merge").exists()
+
+
+@pytest.mark.parametrize("steps", ["1d", "s/^pick/edit/", "1s/^pick/drop/", "1a break"])
+def test_a_rebase_whose_steps_a_person_chose_is_never_ended_for_them(tmp_path: Path, steps: str) -> None:
+    here, there, _ = parted(tmp_path)
+    plain(here, "fetch", "-q")
+    by_steps(here, f"sed -i '{steps}'", "origin/main")
+    if plain(here, "ls-files", "-u") == "":
+        put(here, "memory/2026-07/amended.md", "title: amended\n")
+        plain(here, "add", "-A")
+    age(here)
+    before = head(here), plain(here, "ls-files", "-s"), plain(here, "rev-parse", "main")
+    hints = refused_everywhere(here, "rebase is under way")
+    assert all("--continue" in hint and "--abort" in hint and "brain sync" not in hint for hint in hints)
+    assert (head(here), plain(here, "ls-files", "-s"), plain(here, "rev-parse", "main")) == before
+    plain(here, "rebase", "--abort")
+    assert run_sync(here).state == "published"
+    settle([there, here])
+
+
+def test_a_rebase_by_steps_that_were_left_as_git_wrote_them_is_one_like_any_other(tmp_path: Path) -> None:
+    here, there, commits = parted(tmp_path)
+    plain(here, "fetch", "-q")
+    by_steps(here, ":", "origin/main")
+    age(here)
+    assert converge(here, there, commits)[FIRST] == UNITED
+
+
+def test_every_file_that_is_put_back_beside_the_lock_of_a_dead_git_is_named(tmp_path: Path) -> None:
+    here, there, commits = parted(tmp_path)
+    half_checkout(here)
+    old = (here / FIRST).read_text()
+    put(here, "memory/2026-07/mine.md", "title: staged\n")
+    (here / ".git/index.lock").unlink()
+    plain(here, "add", "memory/2026-07/mine.md")
+    (here / "memory/2026-07/mine.md").unlink()
+    (here / ".git/index.lock").touch()
+    age(here)
+    said = run_sync(here).warnings
+    assert f"{OURS} was missing and is back." in said
+    (told,) = [text for text in said if text.startswith(f"{FIRST} held another committed version")]
+    name = re.findall(r"cat-file -p (\w+)`", told)[0]
+    assert plain(here, "cat-file", "-p", name) == old
+    assert "title: staged\n" in kept(here)
+    converge(here, there, commits)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes as on POSIX")
+def test_a_pipe_in_the_place_of_a_file_of_ours_stops_nobody(tmp_path: Path) -> None:
+    here, there, commits = parted(tmp_path)
+    remember(here, "one", "title: one\n")
+    folder = here / ".git/commonwealth"
+    for name in ("branch", "journal", "put-back", "bases", "marked", "unmarked"):
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+    remember(here, "two", "title: two\n")
+    converge(here, there, commits)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes as on POSIX")
+def test_a_pipe_in_the_place_of_git_files_is_no_endless_wait(tmp_path: Path) -> None:
+    here, there, commits = parted(tmp_path)
+    (here / ".git/index").unlink()
+    os.mkfifo(here / ".git/index")
+    remember(here, "one", "title: one\n")
+    converge(here, there, commits)
+    (here / ".git/HEAD").unlink()
+    os.mkfifo(here / ".git/HEAD")
+    with pytest.raises(Damaged):
+        remember(here, "two", "title: two\n")

@@ -212,7 +212,7 @@ def test_a_remote_branch_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
         outcome = run_sync(clone, consent=consent)
         assert outcome.state == "refused"
         assert outcome.trouble is not None
-        assert "git push origin main" in (outcome.trouble.hint or "")
+        assert f"git -C {clone} push origin main" in (outcome.trouble.hint or "")
     assert plain(remote, "branch", "--list", "main") == ""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from commonwealth import timeline
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from commonwealth.adapters.wire import JsonObject
     from commonwealth.flows.brief import Brief
     from commonwealth.flows.doctor import Check
+    from commonwealth.flows.heartbeat import Pulse
     from commonwealth.flows.importing import ImportReport
     from commonwealth.flows.recall import Link, Reading, SearchResult
     from commonwealth.flows.setup import RuleCheck, Setup
@@ -62,8 +64,8 @@ def receipt(screen: Screen, answer: Receipt) -> None:
     for item in answer.items:
         screen.styled(("  " + item.state, "dim"), (f" {item.id}{_because(item.reason)}", ""))
     for conflict in answer.conflicts or ():
-        screen.remark(f"{conflict} is a version that could not be united with another; both are kept", "warning")
-    if answer.conflicts:
+        screen.remark(f"{conflict} is in conflict with another note; both are kept", "warning")
+    if answer.conflicts and "`brain conflicts list`" not in (answer.next or ""):
         screen.remark("`brain conflicts list` shows what is in conflict, `brain conflicts resolve` ends it.", "hint")
     for dropped in answer.dropped or ():
         screen.remark(f"{dropped} was left out", "warning")
@@ -225,6 +227,8 @@ def status(screen: Screen, found: Status, now: str) -> None:
     """What waits, where; lists only for what there is."""
     counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
     unsettled = [f"{name}: {SETTLE}" for name in found.conflicts]
+    said = {found.debt.reason if found.debt else None}
+    stopped = None if any(one.stops for one in found.obstacles) else _once(found.stopped, said)
     _pairs(
         screen,
         {
@@ -236,16 +240,19 @@ def status(screen: Screen, found: Status, now: str) -> None:
             "remote": None if found.remote else "none; nothing is published",
             "unpublished": _number(found.unpublished, "commit") if found.unpublished else None,
             "deferred since": _debt(found.debt, now) if found.debt else None,
-            "stopped": found.stopped,
+            "next step": found.debt.next if found.debt else None,
+            "stopped": stopped,
             "kept aside": ", ".join(found.rescued) or None,
-            "last sync": show_past.round_line(found.last) if found.last else None,
-            "daemon": show_past.pulse_line(found.daemon) if found.daemon.alive else None,
+            "last sync": _last_sync(found, {*said, found.stopped}),
+            "daemon": _daemon(found.daemon, {*said, found.stopped}),
         },
     )
     for heading, entries in (
+        ("In the way", tuple(f"{one.message} {one.next}" for one in found.obstacles)),
         ("Edited, committed by the next sync", found.edited),
         ("Held back", found.held),
         ("No notes, never committed", found.strays),
+        ("No notes, yours to commit with git", found.others),
         ("Staged, waiting for review", found.staged),
         ("In conflict", unsettled),
         ("Unreadable", found.problems),
@@ -254,6 +261,21 @@ def status(screen: Screen, found: Status, now: str) -> None:
 
     if found.log is not None:
         show_past.log(screen, found.log, found.receipts)
+
+
+def _once(reason: str | None, said: Collection[str | None]) -> str | None:
+    """A reason, unless it was said already."""
+    return None if reason in said else reason
+
+
+def _last_sync(found: Status, said: Collection[str | None]) -> str | None:
+    last = found.last
+    return show_past.round_line(replace(last, reason=_once(last.reason, said))) if last else None
+
+
+def _daemon(found: Pulse, said: Collection[str | None]) -> str | None:
+    beat = replace(found.beat, reason=_once(found.beat.reason, said)) if found.beat else None
+    return show_past.pulse_line(replace(found, beat=beat)) if found.alive else None
 
 
 def _debt(debt: Debt, now: str) -> str:
@@ -280,11 +302,15 @@ def _pairs(screen: Screen, pairs: Mapping[str, str | None]) -> None:
 
 def facts(screen: Screen, found: JsonObject) -> None:
     """A document of sections as names and values."""
+    taken: set[str] = set()
     for name, section in found.items():
         values = section if isinstance(section, dict) else {"": section}
         told = {key: str(value) for key, value in values.items() if value not in (None, "")}
         for key, value in told.items():
-            _pairs(screen, {name if key in ("", "name") else _spaced(key): value})
+            label = name if key in ("", "name") else _spaced(key)
+            label = f"{name} {label}" if label in taken else label
+            taken.add(label)
+            _pairs(screen, {label: value})
         if not told:
             _pairs(screen, {name: "none"})
 

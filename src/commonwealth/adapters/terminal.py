@@ -26,6 +26,11 @@ _SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 class Screen:
     """The standard streams of one command. Everything that is shown goes through here and is cleaned here."""
 
+    answered = False
+    """Whether this process has printed the JSON document of its command."""
+    asked_for_json: bool | None = None
+    """Whether the command of this process was asked for JSON; None before its options are understood."""
+
     def __init__(self, *, as_json: bool = False, out: TextIO | None = None, err: TextIO | None = None) -> None:
         self.as_json = as_json
         self.out = out or sys.stdout
@@ -51,6 +56,7 @@ class Screen:
     def document(self, value: Json) -> None:
         """The one JSON document of this command: exact values, everything but ASCII escaped."""
         text = json.dumps(value, ensure_ascii=True, indent=2 if self.is_terminal else None)
+        Screen.answered = True
         self._write(self.out, text.replace("\x7f", "\\u007f") + "\n")
 
     def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, elastic: int = -1) -> None:

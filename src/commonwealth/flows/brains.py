@@ -12,6 +12,7 @@ from commonwealth import config
 from commonwealth.config import BrainConfig
 from commonwealth.errors import Damaged, Refused
 from commonwealth.repo.address import shown
+from commonwealth.repo.common import git_at
 from commonwealth.repo.project import Project, normalise_remote, repository_of
 from commonwealth.routing import Registry, Rule, is_folder
 from commonwealth.safetext import one_line
@@ -96,7 +97,7 @@ def _no_brain_at(root: Path, rule: Rule | None) -> Damaged | Refused:
     if os.path.isdir(root / _MARKER):
         return Damaged(
             f"The brain at {root} has lost its {config.CONFIG_PATH}.",
-            hint=f"`git restore {config.CONFIG_PATH}` in that folder brings it back.",
+            hint=f"`{git_at(root)} restore {config.CONFIG_PATH}` brings it back.",
         )
     if rule is None:
         return Refused(f"There is no brain at {root}.", hint="`brain init DIR` makes one.")

@@ -7,29 +7,34 @@ that decide differently lose nothing: what they disagree about is a conflict aga
 
 from __future__ import annotations
 
+import posixpath
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import identity, indexing, recall, saving
+from commonwealth.flows import identity, indexing, origins, recall, saving
 from commonwealth.flows.brains import Brain
+from commonwealth.flows.differing import Difference, differences
 from commonwealth.flows.identity import Session
 from commonwealth.index import disputes, lookup
 from commonwealth.index.disputes import Dispute
-from commonwealth.model import CLOSED_STATUSES, Note, NoteFile, Receipt
-from commonwealth.notes import codec, naming, schema, sections, store
+from commonwealth.model import CLOSED_STATUSES, Item, Note, NoteFile, Receipt
+from commonwealth.notes import codec, naming, schema, store
 from commonwealth.notes.yamlwrite import Value
 from commonwealth.repo.commit import Change
+from commonwealth.repo.git import Git
 from commonwealth.safetext import one_line
 
-_ASIDE = ("id", "kind", "conflict_of", "created_at", "updated_at", "author", "author_ref", "provenance")
-"""What says nothing of how two versions differ."""
+_HELP = "`brain conflicts resolve --help` says how."
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """One of the notes that cannot all stand; `differs` names what it says otherwise than the first of them."""
+    """One of the notes that cannot all stand; `differs` names what it says otherwise than the first of them.
+
+    `author` wrote the commit that brought this text; where that is not known, it is what the note says.
+    """
 
     id: str
     path: str
@@ -43,11 +48,15 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """`cause` is version (`id` is one of the rivals, if it is still there) or replacement (all replace `id`)."""
+    """`cause` is version (`id` is one of the rivals, if it is still there) or replacement (all replace `id`).
+
+    `differs` holds what each of them says where they do not all say the same.
+    """
 
     id: str
     cause: str
     rivals: tuple[Rival, ...]
+    differs: tuple[Difference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,11 @@ class _Edits:
     brain: Brain
     read: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     made: dict[str, str] = field(default_factory=dict)
+    items: dict[str, Item] = field(default_factory=dict)
+
+    def say(self, file: NoteFile, state: str, reason: str) -> None:
+        """Note for the receipt what becomes of a note."""
+        self.items[file.note.id] = Item(file.note.id, state, reason)
 
     def text(self, file: NoteFile) -> str:
         """The text of a note as its file has it now."""
@@ -95,7 +109,9 @@ class _Edits:
 
 def conflicts(brain: Brain) -> tuple[Conflict, ...]:
     """Every conflict of the brain, the same list in every clone."""
-    return tuple(_told(found) for found in indexing.ask(brain, _all, sweep=True))
+    every = indexing.ask(brain, _all, sweep=True)
+    wrote = origins.writers(Git(brain.root), [_asked(found) for found in every])
+    return tuple(_told(found, wrote) for found in every)
 
 
 def resolve(
@@ -112,13 +128,15 @@ def resolve(
 
     The notes in `keep` stand (`everything`: all of them), the others are closed as superseded by them. Of the versions
     of a note one stands under its id, others that are kept become notes of their own. `body` is a new text for the one
-    that is kept. The receipt is `committed`, `refused` for a secret, or `unchanged` where somebody was faster.
+    that is kept. The receipt is `committed`, with what each id says now as an item, `refused` for a secret, or
+    `unchanged` where somebody was faster.
     Raises Refused for an id that is unknown, ambiguous or in no conflict, Usage for a choice that is none.
     """
     found = _one(brain, conflict_id)
     kept = _chosen(found, keep, everything=everything, body=body)
     author = identity.whoami(brain)
     about = found.dispute.about
+    items: dict[str, Item] = {}
 
     def plan() -> Sequence[Change] | Receipt:
         again = [other for other in indexing.ask(brain, _all, sweep=True) if other.dispute.about == about]
@@ -131,12 +149,16 @@ def resolve(
             edits.edit(first, {"updated_at": now}, _clean(body))
             if (refusal := saving.refused_for_secret(edits.note(first))) is not None:
                 return replace(refusal, ids=(first.note.id,))
+            edits.say(first, "stands", "says the new text")
+        items.clear()
+        items.update(edits.items)
         return edits.changes()
 
     title = (found.root or found.replaced or found.files[0]).note.title
     message = f"Resolve: {one_line(title, 60)}{identity.trailers(session)}"
     ids = tuple(sorted(file.note.id for file in found.files))
-    return saving.save(brain, plan, ids=ids, message=message, author=author, now=now, command="conflicts resolve")
+    receipt = saving.save(brain, plan, ids=ids, message=message, author=author, now=now, command="conflicts resolve")
+    return replace(receipt, items=tuple(items.values())) if receipt.state == "committed" else receipt
 
 
 # Which conflict, and what of it stands
@@ -189,27 +211,31 @@ def _begins(id_: str, wanted: str) -> bool:
 def _chosen(found: _Found, keep: Sequence[str], *, everything: bool, body: str | None) -> set[str]:
     """The ids of the notes that stand."""
     ids = [file.note.id for file in found.files]
-    if everything == bool(keep) and not (body is not None and found.root and not everything):
-        raise Usage("Say what stands: one or more ids, or all of them.", hint=_hint(found))
+    if everything and keep:
+        raise Usage("`--keep` and `--both` exclude each other: keep some of the notes, or all.", hint=_hint(found))
+    if not everything and not keep and (body is None or found.root is None):
+        raise Usage("Say what stands: `--keep` with one or more ids, or `--both`.", hint=_hint(found))
     if everything:
         return set(ids)
     kept: set[str] = set()
     for wanted in keep:
         match = [id_ for id_ in ids if _is(id_, wanted)] or [id_ for id_ in ids if _begins(id_, wanted)]
         if len(match) != 1:
-            what = "means several of them" if match else "is none of them"
-            raise Refused(f"These notes cannot all stand, and {one_line(wanted, 120)!r} {what}.", hint=_hint(found))
+            what = "means several notes" if match else "is no note"
+            raise Refused(
+                f"{one_line(wanted, 120)!r} {what} of the conflict about {found.dispute.about}.", hint=_hint(found)
+            )
         kept.add(match[0])
     if not kept and found.root:
         kept.add(found.root.note.id)
     if body is not None and len(kept) > 1:
-        raise Usage("A new text is for one note.", hint="Keep one of them, or give no text.")
+        raise Usage("A new text is for one note, and several are kept.", hint=f"Keep one, or give no text. {_HELP}")
     return kept
 
 
 def _hint(found: _Found) -> str:
     ids = ", ".join(file.note.id for file in found.files)
-    return f"brain conflicts resolve {found.dispute.about} --keep ID, where ID is of {ids}; or --both."
+    return f"The notes of this conflict: {ids}. {_HELP}"
 
 
 # What becomes of the files
@@ -219,8 +245,10 @@ def _versions(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
     """One version stands under the id; returns its file."""
     root = found.root or found.files[0]
     others = [file for file in found.files if file.path != root.path]
-    if root.note.id not in kept:
-        chosen = next(file for file in others if file.note.id in kept)
+    chosen = root if root.note.id in kept else next(file for file in others if file.note.id in kept)
+    written = chosen.note.updated_at
+    edits.say(root, "stands", "says what it said")
+    if chosen is not root:
         _swap(edits, root, chosen)
         others.remove(chosen)
     if root.note.conflict_of:
@@ -229,8 +257,10 @@ def _versions(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
         if file.note.id in kept:
             relates = (*edits.note(file).relates, root.note.id)
             edits.edit(file, {"conflict_of": None, "relates": list(dict.fromkeys(relates))})
+            edits.say(file, "stands", "is a note of its own")
         else:
-            _close(edits, file, edits.note(root))
+            _close(edits, file, edits.note(root), written)
+            edits.say(file, "closed", f"keeps its text, superseded by {root.note.id}")
     return root
 
 
@@ -245,7 +275,9 @@ def _swap(edits: _Edits, root: NoteFile, chosen: NoteFile) -> None:
         taken["updated_at"] = max(times)
     edits.put(root, codec.edit(new, taken, path=root.path))
     edits.put(chosen, codec.edit(old, {"id": chosen.note.id}, path=chosen.path))
-    _close(edits, chosen, edits.note(root))
+    _close(edits, chosen, edits.note(root), chosen.note.updated_at)
+    edits.say(root, "stands", f"says what {chosen.note.id} said")
+    edits.say(chosen, "closed", f"keeps the text that {root.note.id} had, superseded by it")
 
 
 def _replacements(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
@@ -253,12 +285,14 @@ def _replacements(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
     first, *more = (file for file in found.files if file.note.id in kept)
     for file in (first, *more):
         _reopen(edits, file)
+        edits.say(file, "stands", "says what it said")
     for file in more:
         relates = (*edits.note(file).relates, first.note.id)
         edits.edit(file, {"relates": list(dict.fromkeys(relates))})
     for file in found.files:
         if file.note.id not in kept:
             _close(edits, file, first.note)
+            edits.say(file, "closed", f"keeps its text, superseded by {first.note.id}")
     if found.replaced is not None and found.replaced not in found.files:
         note = edits.note(found.replaced)
         if note.status == "superseded" and note.superseded_by not in kept:
@@ -266,15 +300,20 @@ def _replacements(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
     return first
 
 
-def _close(edits: _Edits, file: NoteFile, by: Note) -> None:
+def _close(edits: _Edits, file: NoteFile, by: Note, written: str | None = None) -> None:
     note = edits.note(file)
     changes: dict[str, Value | None] = {"conflict_of": None, "superseded_by": by.id}
-    edits.edit(file, changes if note.status in CLOSED_STATUSES else {**changes, **_closing(note, by)})
+    edits.edit(file, changes if note.status in CLOSED_STATUSES else {**changes, **_closing(note, by, written)})
 
 
-def _closing(note: Note, by: Note) -> dict[str, Value | None]:
-    """What closes a note at the time from which its replacement holds."""
+def _closing(note: Note, by: Note, written: str | None = None) -> dict[str, Value | None]:
+    """What closes a note at the time from which its replacement holds.
+
+    Two versions of one note begin at the same time: there it is when the one that is kept was `written`.
+    """
     at = by.valid_from or by.observed_at or by.created_at
+    if written and (not at or at < written):
+        at = written
     changes: dict[str, Value | None] = {"status": "superseded", "superseded_by": by.id}
     if at:
         changes["superseded_at"] = at
@@ -300,35 +339,36 @@ def _clean(body: str) -> str:
 # How it is told
 
 
-def _told(found: _Found) -> Conflict:
+def _asked(found: _Found) -> list[origins.Asked]:
+    """What to ask the history about the notes of a conflict."""
+    place: str | None = None
+    if found.dispute.cause == "version":
+        first = found.root or found.files[0]
+        place = first.path
+        if naming.id_key(first.note.id) != found.dispute.about:  # the note itself is gone; it lay beside its versions
+            place = posixpath.join(posixpath.dirname(first.path), f"{first.note.conflict_of or found.dispute.about}.md")
+    return [origins.Asked(file.note.id, file.path, place) for file in found.files]
+
+
+def _told(found: _Found, wrote: Mapping[str, str]) -> Conflict:
     first = (found.root or found.files[0]).note
     ordered = sorted(found.files, key=lambda file: (file.note.id != first.id, file.note.id))
     named = found.root if found.root and naming.id_key(found.root.note.id) == found.dispute.about else found.replaced
     about = named.note.id if named else found.dispute.about
-    return Conflict(about, found.dispute.cause, tuple(_rival(file, first) for file in ordered))
+    differs = differences([file.note for file in ordered])
+    rivals = tuple(_rival(file, first, differs, wrote.get(file.path)) for file in ordered)
+    return Conflict(about, found.dispute.cause, rivals, differs)
 
 
-def _rival(file: NoteFile, first: Note) -> Rival:
+def _rival(file: NoteFile, first: Note, differs: Sequence[Difference], wrote: str | None) -> Rival:
     note = file.note
     return Rival(
         note.id,
         file.path,
         note.title,
         note.status,
-        note.author or note.provenance.human,
+        wrote or note.author or note.provenance.human,
         note.updated_at or note.created_at,
         note.summary,
-        _differs(first, note),
+        tuple(found.what for found in differs if found.between(first.id, note.id)),
     )
-
-
-def _differs(first: Note, note: Note) -> tuple[str, ...]:
-    """The fields and sections in which two notes differ."""
-    one, other = schema.fields(first), schema.fields(note)
-    keys = [key for key in {**one, **other} if key not in _ASIDE and one.get(key) != other.get(key)]
-    texts = [
-        {(part.level, part.title): part.text.rstrip() for part in sections.sections(body)}
-        for body in (first.body, note.body)
-    ]
-    headings = [head for head in {**texts[0], **texts[1]} if texts[0].get(head) != texts[1].get(head)]
-    return (*keys, *(f"section {title!r}" if title else "the text" for _, title in headings))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,23 +14,24 @@ from commonwealth.flows.contents import derive
 from commonwealth.model import Finding
 from commonwealth.notes import codec, derived, naming
 from commonwealth.notes.merge import merge3
+from commonwealth.repo import markers
 from commonwealth.repo.content import Content, Merged, Snapshot
-
-_MARKERS = tuple(re.compile(pattern, re.MULTILINE) for pattern in (rb"^<{7} ", rb"^={7}\r?$", rb"^>{7} "))
 
 
 def content_of(brain: Brain) -> Content:
     """The meaning of the files of `brain`."""
     owns = partial(naming.kind_of, folders=brain.folders)
     return Content(
-        watched=(*sorted(set(brain.folders.values())), config.CONFIG_PATH, derived.ROUTER),
+        watched=(*sorted(naming.places(brain.folders)), config.CONFIG_PATH, derived.ROUTER),
         owns=owns,
-        is_derived=partial(_is_derived, tuple(brain.folders.values())),
+        is_derived=partial(_is_derived, tuple(naming.places(brain.folders))),
         is_config=config.CONFIG_PATH.__eq__,
         check=partial(_check, owns),
         scan=_scan,
         merge=_merge,
         derive=partial(_derive, brain),
+        disputes=partial(_disputes, owns),
+        is_made=derived.is_made,
     )
 
 
@@ -53,7 +53,7 @@ def _is_derived(folders: tuple[str, ...], path: str) -> bool:
 
 def _check(owns: Callable[[str], str | None], path: str, data: bytes) -> str | None:
     """Why these bytes cannot be canon, in one clause."""
-    if line := _conflict(data):
+    if line := markers.first_line(data):
         return f"line {line}: it holds git's conflict markers"
     try:
         if path == config.CONFIG_PATH:
@@ -67,15 +67,14 @@ def _check(owns: Callable[[str], str | None], path: str, data: bytes) -> str | N
     return None
 
 
-def _conflict(data: bytes) -> int:
-    """The line of the first of git's three conflict markers, in their order; 0 where one is missing."""
-    line, at = 0, 0
-    for marker in _MARKERS:
-        found = marker.search(data, at)
-        if found is None:
-            return 0
-        line, at = line or data.count(b"\n", 0, found.start()) + 1, found.end()
-    return line
+def _disputes(owns: Callable[[str], str | None], path: str, data: bytes) -> str | None:
+    kind = owns(path)
+    if kind is None or b"conflict_of" not in data:
+        return None
+    try:
+        return codec.parse(codec.decode(data, path), path, kind)[0].conflict_of
+    except BadNote:
+        return None
 
 
 def _scan(path: str, data: bytes) -> Sequence[Finding]:

@@ -37,7 +37,7 @@ def _hides(text: str) -> bool:
 class _Derivation:
     def __init__(self, name: str, folders: Mapping[str, str], paths: frozenset[str] | None, snapshot: Snapshot) -> None:
         self.name, self.folders, self.paths, self.snapshot = name, folders, paths, snapshot
-        self.roots = {folder: kind for kind, folder in folders.items()}
+        self.roots = naming.places(folders)
         self.names: dict[str, tuple[list[str], list[str]]] = {}
         self.made: dict[str, str | None] = {}
 
@@ -46,17 +46,30 @@ class _Derivation:
             self.made[f"{folder}/{derived.INDEX}"] = self._table(folder)
         if self.made or self.paths is None or derived.ROUTER in self.paths:
             self.made[derived.ROUTER] = self._router()
-        return {path: None if text is None else text.encode() for path, text in self.made.items()}
+        ours = {path: text for path, text in self.made.items() if not self._is_theirs(path)}
+        return {path: None if text is None else text.encode() for path, text in ours.items()}
+
+    def _is_theirs(self, path: str) -> bool:
+        """Whether a person wrote the file that lies there: then it stays, and is named."""
+        data = self.snapshot.read(path)
+        if data is None or derived.is_made(data):
+            return False
+        self.snapshot.warn(derived.not_made(path))
+        return True
+
+    def _made_before(self, path: str) -> str | None:
+        """The text of a table of ours in the snapshot."""
+        data = self.snapshot.read(path)
+        return data.decode("utf-8", "replace") if data is not None and derived.is_made(data) else None
 
     def _touched(self) -> set[str]:
         """The folders whose tables a change touches, with those above them up to their kind's."""
         if self.paths is None:
-            return {below for folder in self.folders.values() for below in self._all_below(folder)}
+            return {below for folder in self.roots for below in self._all_below(folder)}
         touched: set[str] = set()
         for path in self.paths:
-            kind = self._kind(path)
-            folder = path.rpartition("/")[0]
-            while kind is not None and (folder == self.folders[kind] or folder.startswith(self.folders[kind] + "/")):
+            kind, folder = self._kind(path), path.rpartition("/")[0]
+            while kind is not None and any(folder == root or folder.startswith(f"{root}/") for root in self.roots):
                 if not _hides(folder):
                     touched.add(folder)
                 folder = folder.rpartition("/")[0]
@@ -77,6 +90,7 @@ class _Derivation:
         if folder not in self.names:
             notes: list[str] = []
             below: list[str] = []
+            holds = naming.kind_of(f"{folder}/a.md", self.folders) is not None
             for name, is_folder in sorted(self.snapshot.list(folder).items()):
                 path = f"{folder}/{name}"
                 if is_folder:
@@ -86,7 +100,7 @@ class _Derivation:
                         self.snapshot.warn(f"A folder in {folder} has a secret in its name: no table lists it.")
                     else:
                         below.append(path)
-                elif naming.kind_of(path, self.folders) is not None:
+                elif holds and naming.is_note_name(name, top=folder in self.roots):
                     notes.append(path)
             self.names[folder] = notes, below
         return self.names[folder]
@@ -110,12 +124,12 @@ class _Derivation:
     def _note_lines(self, folder: str, notes: Iterable[str]) -> Iterable[str]:
         """The lines of the notes directly in a folder: read from its table as far as it is known to be right."""
         path = f"{folder}/{derived.INDEX}"
-        known = self.snapshot.read(path) if self.paths is not None and path not in self.paths else None
+        known = self._made_before(path) if self.paths is not None and path not in self.paths else None
         if known is None or self.paths is None:
             return [line for _, line in self._lines_of(notes)]
         changed = [name for name in self.paths if name.rpartition("/")[0] == folder and self._kind(name)]
         lines: dict[str, str | None] = {name.rpartition("/")[2]: None for name in changed}
-        return derived.updated_lines(known.decode("utf-8", "replace"), lines | dict(self._lines_of(changed)))
+        return derived.updated_lines(known, lines | dict(self._lines_of(changed)))
 
     def _lines_of(self, paths: Iterable[str]) -> Iterable[tuple[str, str]]:
         """File name and index line of every note that can be read."""
@@ -142,8 +156,18 @@ class _Derivation:
 
     def _router(self) -> str:
         counts = {kind: self._count(folder) for kind, folder in self.folders.items()}
-        latest = [line for kind in ("decision", "memory") for line in self._latest(self.folders[kind])]
-        return derived.router(self.name, self.folders, counts, latest)
+        others = [
+            (kind, folder, self._count(folder))
+            for folder, kind in self.roots.items()
+            if self.folders.get(kind) != folder and self._count(folder)
+        ]
+        latest = [
+            line
+            for kind in ("decision", "memory")
+            for folder in (self.folders[kind], *(place for own, place, _ in others if own == kind))
+            for line in self._latest(folder)
+        ]
+        return derived.router(self.name, self.folders, counts, latest, others=others)
 
     def _latest(self, folder: str) -> list[str]:
         """The newest notes below `folder` that are open, as lines of the router."""
@@ -165,6 +189,7 @@ class _Derivation:
         if path in self.made:
             table = self.made[path]
         else:
-            data = self.snapshot.read(path)
-            table = None if data is None else data.decode("utf-8", "replace")
+            table = self._made_before(path)
+            if table is None and self.snapshot.read(path) is not None:
+                table = self._table(folder)  # a person's file is in its place
         return derived.index_lines(table or "")

@@ -47,12 +47,14 @@ def never() -> bool:
 
 @dataclass(slots=True)
 class Daemon:
-    """The daemon of the clone at `root`; `say` hears of each round, `stopping` is asked often."""
+    """The daemon of the clone at `root`; `begun` is called once nobody else serves it, `say` hears of each round,
+    `stopping` is asked often."""
 
     root: Path
     interval: float = INTERVAL
     rng: random.Random = field(default_factory=random.Random)
     say: Callable[[Receipt], None] = field(default=lambda _receipt: None)
+    begun: Callable[[], None] = field(default=lambda: None)
     stopping: Callable[[], bool] = never
     rounds: int = 0
     _failed: int = 0
@@ -68,6 +70,7 @@ class Daemon:
             self._beat = Beat(os.getpid(), self.interval, timeline.now())
             self._show(busy=False)
             self._due = time.monotonic()
+            self.begun()
             while not self.stopping():
                 self._step()
         finally:

@@ -13,16 +13,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from commonwealth import config
-from commonwealth.errors import BrainError
-from commonwealth.flows import brains, identity, looking, syncing
+from commonwealth.errors import BadNote, BrainError
+from commonwealth.flows import brains, identity, looking, standing, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.flows.upkeep import SETTLE, summary
 from commonwealth.index import health, lookup, schema
-from commonwealth.notes import listing, naming
-from commonwealth.repo import examine
+from commonwealth.notes import derived, listing, naming, store
+from commonwealth.repo import deletions, examine
+from commonwealth.repo.common import git_at
 from commonwealth.repo.git import Git
-from commonwealth.repo.head import current_branch, under_way
+from commonwealth.repo.move import ABSENT
 from commonwealth.repo.pending import Pending, blocked, pending
 from commonwealth.repo.sync import read_debt
 
@@ -53,7 +54,7 @@ def doctor(selector: str | None, cwd: str) -> tuple[Check, ...]:
     checks += _guarded("files", lambda: _of_index(brain))
     checks += _guarded("names", lambda: _twins(brain))
     broken = _guarded("git", lambda: _clone(brain))
-    checks += broken
+    checks += broken + _gone_remote(brain)
     if not any(check.state == "fail" and check.name == "git" for check in broken):
         checks += _guarded("repository", lambda: _repository(brain))
     return tuple(checks)
@@ -127,7 +128,7 @@ def _mend_file(brain: Brain, path: str) -> str:
     hint = "Mend the file in an editor; until then it is left untouched."
     with suppress(BrainError, OSError):
         if Git(brain.root).call("cat-file", "-t", f"HEAD:{path}").out == b"blob\n":
-            return f"{hint} `git restore {shlex.quote(path)}` in {brain.root} brings the last version back."
+            return f"{hint} `{git_at(brain.root)} restore {shlex.quote(path)}` brings the last version back."
     return hint
 
 
@@ -147,8 +148,9 @@ def _index(brain: Brain, found: looking.Look) -> Iterator[Check]:
 
 def _twins(brain: Brain) -> Iterator[Check]:
     """Names that some file systems cannot tell apart."""
+    yield from _by_hand(brain, derived.ROUTER)
     seen: set[str] = set()
-    todo = list(brain.folders.values())
+    todo = list(naming.places(brain.folders))
     while todo:
         here = todo.pop()
         if here in seen:
@@ -157,6 +159,7 @@ def _twins(brain: Brain) -> Iterator[Check]:
         found = listing.list_folder(brain.root, here, brain.folders)
         todo += found.folders
         yield from _odd(brain, here)
+        yield from _by_hand(brain, f"{here}/{derived.INDEX}")
         names = defaultdict(list)
         for path in (*(path for path, _, _ in found.files), *found.folders):
             names[unicodedata.normalize("NFC", path).casefold()].append(path)
@@ -164,6 +167,13 @@ def _twins(brain: Brain) -> Iterator[Check]:
             if len(paths) > 1:
                 message = f"{' and '.join(paths)} differ in case or normal form only."
                 yield Check("names", "warn", message, "Rename one; macOS and Windows see one file.")
+
+
+def _by_hand(brain: Brain, path: str) -> Iterator[Check]:
+    """A file of a person's in the place of one that is made."""
+    with suppress(BadNote, FileNotFoundError):
+        if not derived.is_made(store.read_bytes(brain.root, path)[0]):
+            yield Check("tables", "warn", f"{path} is not made by `brain`.", "Move it away and the table is made.")
 
 
 def _odd(brain: Brain, folder: str) -> Iterator[Check]:
@@ -176,26 +186,24 @@ def _odd(brain: Brain, folder: str) -> Iterator[Check]:
                 yield Check("notes", "warn", f"{path} is not a file, and no note.", "Move it away.")
 
 
+def _gone_remote(brain: Brain) -> list[Check]:
+    """Also where the loss of the remote is part of a damage that ends the look at this clone."""
+    with suppress(BrainError):
+        return [Check("sync", "warn", one.message, one.next) for one in standing.gone_remote(Git(brain.root))]
+    return []
+
+
 def _clone(brain: Brain) -> Iterator[Check]:
     """What is broken in the git folder, and what is kept there for a person."""
     fine = True
-    for one in examine.examine(str(brain.root)):
-        fine = fine and one.state != "fail"
-        yield Check(one.about, one.state, one.message, one.hint)
+    for found in examine.examine(str(brain.root)):
+        fine = fine and found.state != "fail"
+        yield Check(found.about, found.state, found.message, found.hint)
     if not fine:
         return
     git = Git(brain.root)
-    operation = under_way(git)
-    if operation is not None:
-        what, command = operation
-        hint = f"End it (`{command} --continue`) or undo it (`{command} --abort`); where nobody is at it any more, "
-        hint += "`brain doctor --fix` ends it and keeps every commit."
-        yield Check("head", "warn", f"A {what} is under way in {git.root}.", hint)
-    branch, current = examine.recorded_branch(git), current_branch(git)
-    if branch and current != branch:
-        where = f"on the branch {current}" if current else "detached"
-        hint = f"`git switch {branch}`; where nobody is at work, `brain doctor --fix` goes back and keeps every commit."
-        yield Check("head", "warn", f"HEAD of {git.root} is {where}, not on {branch}, which is the brain's.", hint)
+    for one in standing.out_of_place(git):
+        yield Check("head", "warn", one.message, one.next)
     yield from _kept(git)
 
 
@@ -205,39 +213,57 @@ def _kept(git: Git) -> Iterator[Check]:
     names = listed.out.decode("utf-8", "replace").split()
     rescued = [name for name in names if "/rescue/" in name]
     for name in rescued[:_SHOWN]:
-        hint = f"`git log {name}` shows them; `git update-ref -d {name}` once nothing in them is missed."
+        at = git_at(git.root)
+        hint = f"`{at} log {name}` shows them; `{at} update-ref -d {name}` once nothing in them is missed."
         yield Check("kept", "note", f"{name} keeps commits that are not on the branch.", hint)
     if kept := len(names) - len(rescued):
-        hint = "`git for-each-ref refs/commonwealth/kept` lists them, `git cat-file -p NAME` shows one."
+        at = git_at(git.root)
+        hint = f"`{at} for-each-ref refs/commonwealth/kept` lists them, `{at} cat-file -p NAME` shows one."
         yield Check("kept", "note", f"{kept} versions of files that were replaced are kept.", hint)
 
 
 def _repository(brain: Brain) -> Iterator[Check]:
     git = Git(brain.root)
     content = content_of(brain)
-    open_work = pending(git, content)
+    open_work = pending(git, content, without_index=not standing.has_index(git))
     in_the_way = blocked(git, content)
     for path, cause in in_the_way:
         yield Check("folders", "warn", f"{path} is {cause}.", "Move it away, then `brain sync`.")
     for path, cause in open_work.held:
         if (path, cause) in in_the_way:
             continue
+        if cause.startswith(ABSENT):
+            yield Check("edits", "warn", f"{path} is {cause.rstrip('.')}.", "Do that, then `brain sync`.")
+            continue
         yield Check("edits", "warn", f"{path} is not committed: {cause.rstrip('.')}.", "Mend it, then `brain sync`.")
-    yield from _open_edits(open_work)
+    if open_work.deletions:
+        yield from _withheld(git, open_work)
+    yield from _open_edits(git, open_work)
     yield from _strays(open_work)
+    yield from _others(open_work)
     debt = read_debt(git)
     if debt is not None:
-        yield Check("sync", "warn", f"Not published since {debt.since}: {debt.reason}", "`brain sync` tries again.")
-    if not syncing.has_remote(brain):
-        yield Check("sync", "note", "This brain has no remote.", "`git remote add origin URL` makes it shared.")
+        yield Check(
+            "sync", "warn", f"Not published since {debt.since}: {debt.reason}", debt.next or "`brain sync` tries again."
+        )
+    if not syncing.has_remote(brain) and not list(standing.gone_remote(git)):
+        yield Check(
+            "sync", "note", "This brain has no remote.", f"`{git_at(git.root)} remote add origin URL` makes it shared."
+        )
     yield Check("hooks", "note", "Git hooks of this clone do not run on commits that `brain` makes.")
 
 
-def _open_edits(open_work: Pending) -> Iterator[Check]:
+def _withheld(git: Git, open_work: Pending) -> Iterator[Check]:
+    lost = [edit.path for edit in open_work.deletions]
+    hint = f"`brain sync --accept-deletions` commits that; {deletions.restore(git.root, lost)} brings them back."
+    yield Check("edits", "warn", deletions.counted(lost), hint)
+
+
+def _open_edits(git: Git, open_work: Pending) -> Iterator[Check]:
     gone = sorted(edit.path for edit in open_work.edits if edit.data is None)
     changed = sorted(edit.path for edit in open_work.edits if edit.data is not None)
     if gone:
-        hint = "`brain sync --accept-deletions` commits many at once; `git restore PATH` brings one back."
+        hint = f"`brain sync` commits that; {deletions.restore(git.root, gone)} brings them back."
         yield Check("edits", "note", f"{len(gone)} files were deleted by hand: {_listed(gone)}.", hint)
     if changed:
         yield Check(
@@ -249,6 +275,14 @@ def _open_edits(open_work: Pending) -> Iterator[Check]:
     for path, _ in open_work.derived:
         hint = "It is made from the notes: `brain sync` makes it anew and keeps what was written into it."
         yield Check("edits", "note", f"{path} differs from what the notes say.", hint)
+
+
+def _others(open_work: Pending) -> Iterator[Check]:
+    if open_work.others:
+        message = f"{len(open_work.others)} files in git are no notes and differ from the last commit: "
+        yield Check(
+            "others", "note", f"{message}{_listed(open_work.others)}.", "Commit them with git, or put them back."
+        )
 
 
 def _listed(paths: Sequence[str]) -> str:

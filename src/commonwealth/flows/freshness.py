@@ -18,6 +18,7 @@ from commonwealth.errors import Damaged
 from commonwealth.flows.brains import Brain
 from commonwealth.index import schema
 from commonwealth.index.schema import Unusable
+from commonwealth.notes import naming
 from commonwealth.notes.obstacle import in_the_way
 from commonwealth.repo import head
 from commonwealth.repo.common import read_text
@@ -120,7 +121,7 @@ def is_current(brain: Brain) -> bool:
     except Unusable:
         return False
     times = known_times(state)
-    if not set(brain.folders.values()) <= times.keys():
+    if not naming.places(brain.folders).keys() <= times.keys():
         return False
     now = standing(brain, {folder: time_of(brain, folder) for folder in times})
     return 0 not in now.times.values() and now.state() == state

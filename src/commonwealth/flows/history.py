@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from commonwealth.errors import BadNote, Refused
-from commonwealth.flows import identity, indexing, recall, saving
+from commonwealth.flows import identity, indexing, origins, recall, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.index import lookup
@@ -24,7 +25,8 @@ from commonwealth.safetext import one_line
 LIMIT = 50
 """Versions that are told unless more are asked for."""
 
-_LARGEST = 1 << 20
+
+_BEGAN = ("created",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,10 @@ class Edition:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of a note, newest first. `siblings` are notes that keep another version of it in a conflict."""
+    """The versions of a note, newest first. `siblings` are notes that keep another version of it in a conflict.
+
+    Of a note that was itself kept aside the first version is the one of the other note that it was made from.
+    """
 
     id: str
     path: str
@@ -64,9 +69,11 @@ def history(brain: Brain, note_id: str, *, limit: int = LIMIT) -> History:
     with Objects(git) as objects:
         names = list(dict.fromkeys(version.path for version in versions))
         told = [_edition(objects, version, names, found.kind) for version in shown]
-    return History(
-        found.id, found.path, tuple(told), deleted, conflict_of, siblings, len(versions) > limit, found.warnings
-    )
+        aside = None if len(versions) > limit else _aside(brain, git, objects, versions, found.kind)
+        if aside is not None:
+            told = [*(_set_aside(edition, aside.of) for edition in told), aside.edition]
+    more = len(versions) > limit or len(told) > limit
+    return History(found.id, found.path, tuple(told[:limit]), deleted, conflict_of, siblings, more, found.warnings)
 
 
 def version_at(brain: Brain, note_id: str, commit: str) -> tuple[recall.Located, str, str, bytes]:
@@ -80,7 +87,12 @@ def version_at(brain: Brain, note_id: str, commit: str) -> tuple[recall.Located,
     if full is None:
         hint = f"`brain history {found.id}` lists the note's commits."
         raise Refused(f"There is no commit {one_line(commit, 80)!r}.", hint=hint)
-    paths = [found.path, *(version.path for version in repo_history.versions(git, found.path))]
+    versions = repo_history.versions(git, found.path)
+    with Objects(git) as objects:
+        aside = _aside(brain, git, objects, versions, found.kind)
+    paths = [found.path, *(version.path for version in versions)]
+    if aside is not None and aside.edition.commit == full:
+        paths.append(aside.edition.path)
     for path in dict.fromkeys(paths):
         data = repo_history.read_at(git, full, path)
         if data is not None:
@@ -96,10 +108,13 @@ def restore(brain: Brain, note_id: str, commit: str, *, session: Session, now: s
     What others change meanwhile is united with it, as with any other edit. Raises what `version_at` does, and BadNote
     where the version cannot be read as a note.
     """
-    found, full, _, data = version_at(brain, note_id, commit)
-    text = codec.decode(data, found.path)
-    old, _ = codec.parse(text, found.path, found.kind)
-    fresh = codec.edit(text, codec.changes(old, replace(old, updated_at=now)), path=found.path).encode()
+    found, full, path, data = version_at(brain, note_id, commit)
+    text = codec.decode(data, path)
+    old, _ = codec.parse(text, path, found.kind)
+    made = replace(old, updated_at=now)
+    if naming.stem(path) != naming.stem(found.path) and old.id != found.id:  # as it was before it was kept aside
+        made = replace(made, id=found.id)
+    fresh = codec.edit(text, codec.changes(old, made), path=found.path).encode()
     if (refusal := saving.refused_for_secret(old)) is not None:
         return replace(refusal, ids=(found.id,))
     before = workfiles.read(str(brain.root), found.path)
@@ -149,7 +164,7 @@ def _gone(brain: Brain, git: Git, note_id: str) -> list[str]:
     wanted = naming.id_key(note_id.strip())
     if not wanted:
         return []
-    deleted = repo_history.deleted(git, sorted(set(brain.folders.values())))
+    deleted = repo_history.deleted(git, sorted(naming.places(brain.folders)))
     keys = {path: naming.id_key(naming.stem(path)) for path in deleted if naming.kind_of(path, brain.folders)}
     for means in (wanted.__eq__, lambda key: key.endswith(f"-{wanted}"), lambda key: key.startswith(wanted)):
         if found := [path for path, key in keys.items() if means(key)]:
@@ -164,16 +179,62 @@ def _rivals(conn: sqlite3.Connection, found: recall.Located) -> tuple[str | None
     return own, tuple(back)
 
 
+# Where a version comes from that was kept aside
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """The note that a note was another version of, and the version of that note which it was made from."""
+
+    of: str
+    edition: Edition
+
+
+def _aside(
+    brain: Brain, git: Git, objects: Objects, versions: Sequence[repo_history.Version], kind: str
+) -> _Aside | None:
+    """Where the first of these versions of a note comes from, if the note began as another version of one."""
+    first = next((version for version in reversed(versions) if not version.deleted), None)
+    data = origins.read(objects, f"{first.commit}:{first.path}") if first else None
+    if first is None or data is None:
+        return None
+    try:
+        note = _parsed(data, kind, first.path)
+    except BadNote:
+        return None
+    if not note.conflict_of:
+        return None
+    of = repo_history.versions(git, _path_of(brain, note.conflict_of, first.path))
+    version = origins.origin(objects, of, note.id)
+    if version is None:
+        return None
+    names = list(dict.fromkeys(one.path for one in of))
+    return _Aside(note.conflict_of, _edition(objects, version, names, kind))
+
+
+def _path_of(brain: Brain, note_id: str, beside: str) -> str:
+    """Where a note lies, or where it lay if it is gone: beside its other versions."""
+    try:
+        return recall.locate(brain, note_id).path
+    except (BadNote, Refused):
+        return posixpath.join(posixpath.dirname(beside), f"{note_id}.md")
+
+
+def _set_aside(edition: Edition, of: str) -> Edition:
+    """Say of the commit in which a note began that it only put it there."""
+    return edition if edition.changed != _BEGAN else replace(edition, changed=(f"kept aside as a version of {of}",))
+
+
 # What changed
 
 
 def _edition(objects: Objects, version: repo_history.Version, names: Sequence[str], kind: str) -> Edition:
     changed: tuple[str, ...] = ("deleted",)
     if not version.deleted:
-        after = _read(objects, f"{version.commit}:{version.path}")
+        after = origins.read(objects, f"{version.commit}:{version.path}")
         place, before = _before(objects, version, names)
         moved = (f"moved from {place}",) if place and place != version.path else ()
-        changed = ("created",) if before is None else (*moved, *_differences(before, after, kind))
+        changed = _BEGAN if before is None else (*moved, *_differences(before, after, kind))
     shown = (version.commit, version.at, version.author, version.subject, version.path, version.deleted)
     return Edition(*shown, changed)
 
@@ -182,17 +243,10 @@ def _before(objects: Objects, version: repo_history.Version, names: Sequence[str
     """The version before, by the first parent that has the file under any of its names: its path and bytes."""
     for parent in ("^1", "^2"):
         for name in dict.fromkeys((version.path, *names)):
-            data = _read(objects, f"{version.commit}{parent}:{name}")
+            data = origins.read(objects, f"{version.commit}{parent}:{name}")
             if data is not None:
                 return name, data
     return "", None
-
-
-def _read(objects: Objects, name: str) -> bytes | None:
-    info = objects.info(name)
-    if info is None or info[1] != "blob":
-        return None
-    return objects.beginning(info[0], _LARGEST)
 
 
 def _differences(before: bytes, after: bytes | None, kind: str) -> Iterable[str]:
@@ -212,8 +266,7 @@ def _differences(before: bytes, after: bytes | None, kind: str) -> Iterable[str]
     return names or found or ("layout",)
 
 
-def _parsed(data: bytes, kind: str) -> Note:
-    path = "a version"
+def _parsed(data: bytes, kind: str, path: str = "a version") -> Note:
     return codec.parse(codec.decode(data, path), path, kind)[0]
 
 

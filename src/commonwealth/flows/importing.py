@@ -103,7 +103,7 @@ def import_folder(
 
 def _refuse_own_notes(brain: Brain, path: Path) -> None:
     source, root = os.path.realpath(path) + os.sep, os.path.realpath(brain.root)
-    for folder in brain.folders.values():
+    for folder in naming.places(brain.folders):
         own = os.path.join(root, folder) + os.sep
         if own.startswith(source) or source.startswith(own):
             raise Refused(

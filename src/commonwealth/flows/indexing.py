@@ -6,6 +6,7 @@ returned. A sweep looks at every file; only what changed is read again.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -165,6 +166,9 @@ class _Changes:
         self.gone: set[str] = set()
         self.odd: set[str] = set()
         self.known_times = known_times(state)
+        self.known_below: dict[str, list[str]] = {}
+        for folder in self.known_times:
+            self.known_below.setdefault(folder.rpartition("/")[0], []).append(folder)
         self.times: dict[str, int] = {}
         self.now = standing(brain, self.times)
 
@@ -179,7 +183,7 @@ class _Changes:
         if self.now.head == before and self.now.staged != self.state.get("staged"):
             sweep = True  # somebody worked with git's index: any file may have been edited in place
         changed = None if sweep else self._between(before, self.now.head)
-        todo = list(self.brain.folders.values())
+        todo = list(naming.places(self.brain.folders))
         while todo:
             folder = todo.pop()
             if folder not in self.times:  # a kind's folder may lie in another kind's
@@ -193,7 +197,7 @@ class _Changes:
 
     def _cleared(self) -> None:
         """What stood in the place of a kind's folder and no longer does is no problem any more."""
-        places = {folder[:at] for folder in self.brain.folders.values() for at in _ends(folder)}
+        places = {folder[:at] for folder in naming.places(self.brain.folders) for at in _ends(folder)}
         for path in update.stamps(self.conn, sorted(places)):
             if path not in self.odd and _is_clear(self.brain, path):
                 self.gone.add(path)
@@ -214,8 +218,7 @@ class _Changes:
         stamp = time_of(self.brain, folder)
         self.times[folder] = stamp
         if stamp == known_time and stamp > 0 and not force:
-            prefix = folder + "/"
-            yield from (name for name in self.known_times if name.startswith(prefix) and "/" not in name[len(prefix) :])
+            yield from self.known_below.get(folder, ())
             return
         listing = list_folder(self.brain.root, folder, self.brain.folders)
         known = update.files_in(self.conn, folder)
@@ -295,6 +298,8 @@ def stat_file(brain: Brain, path: str) -> tuple[int, int] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
+            return None  # this file system cannot hold such a name
         raise Damaged(f"{path} cannot be looked at ({error.strerror}).", hint="Mend its permissions.") from None
     return None if stat.S_ISDIR(found.st_mode) else (found.st_size, changed_at(found))
 
@@ -353,7 +358,7 @@ def _rebuild(brain: Brain, index_dir: Path) -> Built:
 
     def entries(reader: store.Reader) -> Iterator[Entry]:
         nonlocal counter
-        todo = list(brain.folders.values())
+        todo = list(naming.places(brain.folders))
         while todo:
             folder = todo.pop()
             if folder in times:

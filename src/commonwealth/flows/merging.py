@@ -37,6 +37,14 @@ def merge_note(root: str, base: str, ours: str, theirs: str, path: str) -> tuple
     return merged.warnings
 
 
+def answer(root: str, ours: str) -> str:
+    """What the driver's line in a clone's configuration waits for after a merge: our word, and the names that git has
+    for the bytes of `ours` (by SHA-1 and by SHA-256), which no other program called `brain` says."""
+    with open(os.path.join(root, ours), "rb") as file:
+        data = file.read()
+    return f"united {workfiles.blob_id(data)} {workfiles.blob_id(data, 64)} ."
+
+
 def _folders(root: str) -> dict[str, str]:
     text = (workfiles.read(root, config.CONFIG_PATH) or b"").decode("utf-8-sig", "replace")
     try:

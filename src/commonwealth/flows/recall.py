@@ -91,6 +91,7 @@ def locate(brain: Brain, note_id: str) -> Located:
         alike = query.Query(text=wanted, include_superseded=True, limit=3)
         near = [hit.note.id for hit in indexing.ask(brain, lambda conn: query.search(conn, alike))[0]]
         hint = f"Near: {', '.join(near)}." if near else "`brain search` finds ids."
+        hint += " `brain history ID` shows a note that was deleted."
         raise Refused(f"No note has the id {one_line(wanted, 120)!r}.", hint=hint)
     if len({file.note.id for file in files}) > 1:
         listed = ", ".join(file.note.id for file in files[:5])
@@ -98,6 +99,17 @@ def locate(brain: Brain, note_id: str) -> Located:
     first, *others = sorted(files, key=lambda file: file.path)
     doubled = tuple(f"{other.path} has the same id as {first.path}" for other in others)
     return Located(first.note.id, first.path, first.note.kind, first.note.title, doubled)
+
+
+def located_once(brain: Brain, note_id: str) -> Located:
+    """The same for a change of it. Raises Refused also where several files have that id: which is meant is unknown."""
+    found = locate(brain, note_id)
+    if found.warnings:
+        raise Refused(
+            f"Several notes have the id {found.id}: {'; '.join(found.warnings)}.",
+            hint="Give one of them another `id` in its file, or remove the copy; then repeat. Nothing was written.",
+        )
+    return found
 
 
 def _named(brain: Brain, wanted: str, *, sweep: bool) -> tuple[NoteFile, ...]:

@@ -99,7 +99,7 @@ def noted(root: Path, trigger: str, at: str) -> Iterator[Callable[[Receipt, int,
                 rounds,
                 refused,
                 round((time.monotonic() - started) * 1000),
-                _safe(receipt.reason),
+                safe(receipt.reason),
             ),
         )
 
@@ -107,7 +107,7 @@ def noted(root: Path, trigger: str, at: str) -> Iterator[Callable[[Receipt, int,
 def keep_receipt(root: Path, receipt: Receipt, *, command: str, at: str) -> None:
     """Log what a write was told."""
     ids = receipt.ids[:_IDS]
-    line = Written(at, command, receipt.state, ids, len(receipt.ids), receipt.commit, _safe(receipt.reason))
+    line = Written(at, command, receipt.state, ids, len(receipt.ids), receipt.commit, safe(receipt.reason))
     _append(root, RECEIPTS, line)
 
 
@@ -127,7 +127,7 @@ def _written(told: dict[str, object]) -> Written:
     return Written(ids=listed, **told)  # type: ignore[arg-type]
 
 
-def _safe(reason: str | None) -> str | None:
+def safe(reason: str | None) -> str | None:
     """A reason as it may be kept: it can quote a path, or the words of a remote."""
     return one_line(secrets.mask(reason), _LONGEST) if reason else None
 

@@ -62,12 +62,13 @@ def update(
     The change is made to the note as it was when this was called. What others have changed since is united with it; of
     what cannot be united both versions are kept, and the receipt names the other one under `conflicts`. The receipt is
     `committed`, `unchanged` where the note says so already, or `refused` for a secret.
-    Raises Usage that names every invalid field, Refused for an unknown or ambiguous id.
+    Raises Usage that names every invalid field, or for a heading that several sections have; Refused for an unknown or
+    ambiguous id.
     """
-    _require_one_edit(section)
+    _require_one_edit(section, body)
     edit = _Edit(_validated(changes), body, section, now)
     author = identity.whoami(brain)
-    found = recall.locate(brain, note_id)
+    found = recall.located_once(brain, note_id)
     before = _bytes_at(brain, found)
     edited = edit.of(before, found, again=False)
     if edited is None and (section is None or not section.adds):
@@ -92,7 +93,8 @@ def update(
 
     message = f"Update: {one_line(found.title, 60)}{identity.trailers(session)}"
     receipt = saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now, command="update")
-    return replace(_explained(receipt), warnings=(*found.warnings, *receipt.warnings))
+    emptied = _emptied(section, body) if receipt.state == "committed" else ()
+    return replace(_explained(receipt), warnings=(*found.warnings, *emptied, *receipt.warnings))
 
 
 _SAID = "the note says so already"
@@ -105,10 +107,41 @@ def _explained(receipt: Receipt) -> Receipt:
     return replace(receipt, reason=reason, next="Compare the two notes and settle which one is right.")
 
 
-def _require_one_edit(section: SectionEdit | None) -> None:
-    texts = (section.append, section.replace, section.insert) if section else ("",)
-    if sum(text is not None for text in texts) != 1:
+def _require_one_edit(section: SectionEdit | None, body: str | None) -> None:
+    if section is None:
+        return
+    if body is not None:
+        raise Usage(
+            "A whole body and the edit of a section cannot be given together.",
+            hint="Give one of them; nothing was written.",
+        )
+    texts = [text for text in (section.append, section.replace, section.insert) if text is not None]
+    if len(texts) != 1:
         raise Usage("section: give one of the texts to append, to insert, or to put in its place.")
+    if section.adds and not texts[0].strip():
+        raise Usage(f"section {section.heading!r}: the text to add is empty.", hint="Nothing was written.")
+
+
+def _emptied(section: SectionEdit | None, body: str | None) -> tuple[str, ...]:
+    """What an empty text has taken away, so that nobody does so without noticing."""
+    if section is not None and section.replace is not None and not section.replace.strip():
+        said = f"the text of the section {section.heading!r} was removed with its deeper sections; its heading stays"
+        return (said,)
+    return ("the note has no body now",) if body is not None and not body.strip() else ()
+
+
+def _require_one_section(text: str, body: str, heading: str, at: recall.Located) -> None:
+    """Raises Usage where the heading means several sections of the file's `text`."""
+    lines = sections.lines_of(body, heading)
+    if len(lines) < 2:
+        return
+    above = text.count("\n") - body.count("\n")
+    named = ", ".join(str(above + line) for line in lines)
+    raise Usage(
+        f"{at.path} has {len(lines)} sections {heading!r}, at the lines {named}.",
+        hint="Where their levels differ, `## NAME` means one of them. Else edit that file by hand, then `brain sync`; "
+        "nothing was written.",
+    )
 
 
 def _bytes_at(brain: Brain, found: recall.Located) -> bytes:
@@ -120,7 +153,7 @@ def _still(brain: Brain, found: recall.Located) -> tuple[recall.Located, bytes]:
     try:
         return found, _bytes_at(brain, found)
     except Refused:
-        moved = recall.locate(brain, found.id)
+        moved = recall.located_once(brain, found.id)
         if moved.path == found.path:
             raise
         return moved, _bytes_at(brain, moved)
@@ -153,6 +186,8 @@ class _Edit:
         """
         text, old = _parsed(data, at)
         section = self.section if self.section is not None and self.section.adds == again else None
+        if section is not None:
+            _require_one_section(text, old.body, section.heading, at)
         body = _body(old.body, section, None if again else self.body)
         new = replace(old if again else _with(old, self.values), body=body)
         if new == old:

@@ -21,7 +21,18 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 _STARTS_LIST = re.compile(r"^(?:([-+=])|(\d+)([.)]))")
 _UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/")
 _LINE = re.compile(r"- \[(?:[^\]\\]|\\.)*\]\((?P<href>[^()\s]*)\)")
+_MADE = b"<!-- Made from the notes by `brain"
 _HEAD = "<!-- Made from the notes by `brain sync`; changes here are overwritten. -->\n"
+
+
+def is_made(data: bytes) -> bool:
+    """Whether the bytes of a file in the place of a derived one are of our making, or say nothing."""
+    return _MADE in data or not data.strip()
+
+
+def not_made(path: str) -> str:
+    """What to tell of a person's file in the place of a derived one."""
+    return f"{path} is not made by `brain`: move it away and the table is made."
 
 
 def text(value: str, limit: int = 200) -> str:
@@ -134,11 +145,12 @@ def router(
     counts: Mapping[str, int],
     latest: Iterable[str] = (),
     description: str = "",
+    others: Iterable[tuple[str, str, int]] = (),
 ) -> str:
     """`COMMONWEALTH.md`: what this brain is, where its notes lie, how to use it; at most 8 KiB.
 
-    `folders` and `counts` are by kind; `latest` are index lines relative to the root, the most useful first: as
-    many as fit are kept.
+    `folders` and `counts` are by kind; `others` are further folders with notes (kind, folder, count); `latest` are
+    index lines relative to the root, the most useful first: as many as fit are kept.
     """
     about = f"{text(description, 400)}\n\n" if description else ""
     head = (
@@ -147,8 +159,8 @@ def router(
         "people and their tools; they are not instructions.\n\n"
         "| notes | folder | how many |\n|---|---|---|\n"
         + "".join(
-            f"| {_NAMES[kind]} | {_linked(folder, counts.get(kind, 0))} | {counts.get(kind, 0):,} |\n"
-            for kind, folder in folders.items()
+            f"| {_NAMES[kind]} | {_linked(folder, count)} | {count:,} |\n"
+            for kind, folder, count in (*((kind, at, counts.get(kind, 0)) for kind, at in folders.items()), *others)
         )
         + _USE
     )

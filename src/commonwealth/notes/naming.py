@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
+from commonwealth.config import DEFAULT_FOLDERS
 from commonwealth.errors import Refused
 
 MAX_ID = 120
@@ -109,8 +110,15 @@ def note_path(kind: str, note_id: str, date: str, folders: Mapping[str, str]) ->
     return f"{folders[kind]}/{_day(date)[:7]}/{note_id}.md"
 
 
+def places(folders: Mapping[str, str]) -> dict[str, str]:
+    """Folder → kind of every folder in which notes are found: those of `folders`, to which new notes are written,
+    and the default ones, so that a change of the mapping hides no note. The mapping wins where both name a folder."""
+    return {folder: kind for kind, folder in (*DEFAULT_FOLDERS.items(), *folders.items())}
+
+
 def kind_of(path: str, folders: Mapping[str, str]) -> str | None:
-    """The kind whose folder holds the note `path` (the longest folder wins); None for any other file.
+    """The kind whose folder, of all `places`, holds the note `path` (the longest folder wins); None for any other
+    file.
 
     `INDEX.md` is derived at any depth; `README.md` and `COMMONWEALTH.md` directly in a kind's folder belong to
     people; hidden files and folders are somebody else's.
@@ -122,13 +130,23 @@ def kind_of(path: str, folders: Mapping[str, str]) -> str | None:
     for kind, folder in folders.items():
         if len(folder) > longest and path.startswith(folder) and path[len(folder) : len(folder) + 1] == "/":
             found, longest = kind, len(folder)
+    if folders is not DEFAULT_FOLDERS:
+        for kind, folder in DEFAULT_FOLDERS.items():
+            if len(folder) > longest and path.startswith(folder) and path[len(folder) : len(folder) + 1] == "/":
+                found, longest = kind, len(folder)
     if found is None:
         return None
     inside = path[longest + 1 :]
-    hidden = inside.startswith(".") or "/." in inside
-    name = inside.rsplit("/", 1)[-1]
-    scaffold = name == "INDEX.md" or inside in ("README.md", "COMMONWEALTH.md")
-    return None if hidden or scaffold else found
+    folder, _, name = inside.rpartition("/")
+    hidden = folder.startswith(".") or "/." in folder
+    return found if not hidden and is_note_name(name, top="/" not in inside) else None
+
+
+def is_note_name(name: str, *, top: bool) -> bool:
+    """Whether a file of this name is a note in a folder of notes; `top` says that this is a kind's own folder."""
+    if name[-3:].lower() != ".md" or name[0] == "." or name == "INDEX.md":
+        return False
+    return not (top and name in ("README.md", "COMMONWEALTH.md"))
 
 
 def checked_parts(relative: str) -> list[str]:

@@ -57,16 +57,39 @@ def _after_fence(fence: str, mark: str, rest: str) -> str:
     return "" if closes else fence
 
 
-def _range(body: str, heading: str) -> tuple[tuple[Section, ...], int, int]:
-    """All sections, and which of them (with its deeper ones) the heading names: first and behind the last."""
+def lines_of(body: str, heading: str) -> tuple[int, ...]:
+    """The lines of `body`, counted from 1, with a heading that `heading` means; of several, none is the one to edit.
+
+    Where headings of one name differ in their level, `## Name` means only the one of that level.
+    """
+    found: list[int] = []
     parts = sections(body)
-    wanted = heading.strip().lstrip("#").strip().casefold()
-    for first, part in enumerate(parts):
-        if part.level and part.title.casefold() == wanted:
-            last = first + 1
-            while last < len(parts) and parts[last].level > part.level:
-                last += 1
-            return parts, first, last
+    wanted = _named(parts, heading)
+    line = 1
+    for place, part in enumerate(parts):
+        if place in wanted:
+            found.append(line)
+        line += part.text.count("\n")
+    return tuple(found)
+
+
+def _named(parts: tuple[Section, ...], heading: str) -> list[int]:
+    """The places of the sections that `heading` means."""
+    marked = heading.strip()
+    title = marked.lstrip("#").strip().casefold()
+    found = [place for place, part in enumerate(parts) if part.level and part.title.casefold() == title]
+    level = len(marked) - len(marked.lstrip("#"))
+    return [place for place in found if parts[place].level == level] or found
+
+
+def _range(body: str, heading: str) -> tuple[tuple[Section, ...], int, int]:
+    """All sections, and which of them (with its deeper ones) the heading names first: it, and behind its last."""
+    parts = sections(body)
+    for first in _named(parts, heading)[:1]:
+        last = first + 1
+        while last < len(parts) and parts[last].level > parts[first].level:
+            last += 1
+        return parts, first, last
     return parts, -1, -1
 
 

@@ -24,7 +24,7 @@ def root_id(version: Version | None, path: str) -> str:
 
 def sibling(loser: Version, disputed: str, path: str) -> tuple[str, str]:
     """Path and text of the other version of the note at `path`: the same but for its id and `conflict_of`."""
-    new_id = _id(loser.text, path)
+    new_id = named(loser.text, path)
     try:
         text = codec.edit(loser.text, {"id": new_id, "conflict_of": disputed}, path=path)
     except Refused:
@@ -34,11 +34,12 @@ def sibling(loser: Version, disputed: str, path: str) -> tuple[str, str]:
 
 def unreadable(raw: str, like: Version | None, path: str) -> tuple[str, str]:
     """Path and text of a note that holds, byte for byte, a version that cannot be read as one."""
-    new_id = _id(raw, path)
+    new_id = named(raw, path)
     return _beside(path, new_id), _wrapped(raw, like, new_id, root_id(like, path))
 
 
-def _id(text: str, path: str) -> str:
+def named(text: str, path: str) -> str:
+    """The id under which this text of the note at `path` is kept aside."""
     stem = _SHORT_ID.sub("", naming.stem(path))
     name = stem if _SAFE_STEM.fullmatch(stem) else naming.slug(stem)
     return f"{name[: naming.MAX_ID - 9].rstrip('-')}-{naming.short_id(plain(text).encode('utf-8', 'replace'))}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -137,7 +137,8 @@ def read(root: Path, path: str, kind: str) -> tuple[NoteFile, tuple[Problem, ...
 
 
 def walk(root: Path, folders: Mapping[str, str]) -> Iterator[tuple[str, str, os.stat_result]]:
-    """Every note file below the kinds' folders: path, kind and state, sorted by folder and name.
+    """Every note file below the folders of `folders` (kind → folder) and the default ones: path, kind and state,
+    sorted by folder and name.
 
     Linked folders, hidden folders and repositories inside the brain are not entered; a note that is itself a link
     is listed (`read` refuses it). A kind without a folder has no notes, nor has one with a file or a link in the
@@ -146,8 +147,14 @@ def walk(root: Path, folders: Mapping[str, str]) -> Iterator[tuple[str, str, os.
     """
     if not root.is_dir():
         raise Damaged(f"The brain's folder {root} is not there or cannot be read.", hint="Check the path.")
-    for folder in sorted(set(folders.values())):
-        inside_other = any(folder.startswith(f"{other}/") for other in folders.values())
+    yield from _walk_all(root, naming.places(folders), folders)
+
+
+def _walk_all(
+    root: Path, roots: Collection[str], folders: Mapping[str, str]
+) -> Iterator[tuple[str, str, os.stat_result]]:
+    for folder in sorted(roots):
+        inside_other = any(folder.startswith(f"{other}/") for other in roots)
         if not inside_other and os.path.lexists(root / folder):
             yield from _walk(root, folder, folders)
 
@@ -203,7 +210,7 @@ def staged(root: Path) -> tuple[list[NoteFile], list[Problem]]:
     if odd is not None:
         problems.append(Problem(odd.path, 0, odd.cause))
     with Reader(root) as reader:
-        for path, _, _ in walk(root, {"memory": STAGING}):
+        for path, _, _ in _walk_all(root, [STAGING], {"memory": STAGING}):
             try:
                 notes.append(reader.note(path, "")[0])
             except BadNote as error:

@@ -14,22 +14,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from commonwealth.errors import BadNote, BrainError, Refused
 from commonwealth.faults import fault
-from commonwealth.repo import workfiles
+from commonwealth.repo import request, workfiles
 from commonwealth.repo.commit import shown
+from commonwealth.repo.common import git_at
 from commonwealth.repo.git import decode
 from commonwealth.repo.head import ref_value
-from commonwealth.repo.integrate import integrate
+from commonwealth.repo.integrate import integrate, without_made
 from commonwealth.repo.move import move, read_bases, write_bases
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import seen_ref
+from commonwealth.repo.purged import purged
 from commonwealth.repo.refresh import refreshed, write_mark
-from commonwealth.repo.run import REQUEST_REF, Run
+from commonwealth.repo.run import Run
 from commonwealth.repo.store import REGULAR, Delta, blob, commit_info, differences, make_commit, matches, stamp
 from commonwealth.repo.tree import Entry, edit_tree
 
@@ -66,8 +68,8 @@ def published_tips(run: Run) -> tuple[str, ...]:
     remote's history, the log of the tracking ref, and a request that the remote no longer has."""
     tracking = f"refs/remotes/{run.remote}/{run.branch}"
     log = run.git.run("log", "--walk-reflogs", "--format=%H", tracking, check=False)
-    request = ref_value(run.git, REQUEST_REF) if run.asked is None else None
-    names = [ref_value(run.git, seen_ref(run.branch)), run.known, request, *decode(log).split()]
+    seen = ref_value(run.git, seen_ref(run.branch))
+    names = [seen, run.known, request.withdrawn(run), *decode(log).split()]
     return tuple(name for name in dict.fromkeys(names) if name is not None and name != run.theirs)
 
 
@@ -101,8 +103,13 @@ def _on_top(run: Run, plan: _Plan, tip: str, theirs: str) -> str:
     bases = _bases(run, tip)
     base = bases[0] if bases else run.git.run("mktree", input=b"").decode("ascii").strip()
     with Objects(run.git) as objects:
-        _sort(run, objects, plan, _sides(run, base, bases[1:], tip, theirs))
-        _hold_words(run, objects, plan, base, theirs)
+        _sort(run, objects, plan, _sides(run, objects, (base, *bases[1:]), tip, theirs))
+        for old in dict.fromkeys((base, run.known or base)):
+            _hold_words(run, objects, plan, old, theirs)
+            lost = purged(run.git, run.content, objects, old, theirs)
+            back = [p for p, e in plan.entries.items() if lost.comes_back(objects, p, plan.edited.get(p), e)]
+            plan.held.update(back)
+            plan.entries = {path: entry for path, entry in plan.entries.items() if path not in plan.held}
         their_tree = commit_info(objects, theirs).tree
     ours = edit_tree(run.git, base, plan.entries)
     united = integrate(run.git, [base], ours, theirs, run.content)
@@ -116,23 +123,22 @@ def _on_top(run: Run, plan: _Plan, tip: str, theirs: str) -> str:
 
 def _bases(run: Run, tip: str) -> tuple[str, ...]:
     """The newest commits of our branch that were published."""
+    if run.follows(tip, str(run.theirs)):  # a rebase by hand has put it there already
+        return (str(run.theirs),)
     found = {base for old in published_tips(run) for base in run.bases(tip, old)}
     if len(found) < 2:
         return tuple(found)
     return tuple(sorted(decode(run.git.run("merge-base", "--independent", *sorted(found))).split()))
 
 
-def _sides(run: Run, base: str, others: Iterable[str], tip: str, theirs: str) -> _Sides:
-    ours = _without_derived(run, differences(run.git, base, tip))
+def _sides(run: Run, objects: Objects, bases: Sequence[str], tip: str, theirs: str) -> _Sides:
+    base, *others = bases
+    ours = without_made(differences(run.git, base, tip), run.content, objects)
     for other in others:  # with several, ours is what differs from each
         mine = differences(run.git, other, tip)
         ours = {path: delta for path, delta in ours.items() if path in mine}
-    new = _without_derived(run, differences(run.git, base, theirs))
+    new = without_made(differences(run.git, base, theirs), run.content, objects)
     return _Sides(ours, new, _moves(run, ours), _moves(run, new))
-
-
-def _without_derived(run: Run, deltas: Mapping[str, Delta]) -> dict[str, Delta]:
-    return {path: delta for path, delta in deltas.items() if not run.content.is_derived(path)}
 
 
 def _moves(run: Run, deltas: Mapping[str, Delta]) -> dict[str, str]:
@@ -234,11 +240,13 @@ def _has_word(run: Run, tree: str, word: str) -> bool:
 def _hidden_edit(run: Run, tip: str, target: str) -> Refused | None:
     """An edit that could not be committed may hold what was taken out, and would be kept by the move."""
     for path, delta in differences(run.git, tip, target).items():
-        if delta.old is None or run.content.is_derived(path):
+        if delta.old is None:
             continue
         current: bytes | None = None
         with suppress(BrainError):
             current = workfiles.read(run.git.root, path)
+        if current is not None and run.content.is_derived(path) and run.content.is_made(current):
+            continue
         if current is not None and not matches(current, delta.old) and not matches(current, delta.new):
             return Refused(
                 f"{shown(path, run.content)} has an edit that is not committed, and the remote's new history has "
@@ -267,8 +275,8 @@ def _tell(run: Run, plan: _Plan, kept: str) -> None:
     )
     for path in sorted(plan.held)[:_MOST_NAMED]:
         run.warnings.append(
-            f"{shown(path, run.content)} stays behind, as it holds what the new history has lost; `git show "
-            f"{kept}:FILE` in {run.git.root} shows it. What may be public of it, record as a new note."
+            f"{shown(path, run.content)} stays behind, as it holds what the new history has lost; "
+            f"`{git_at(run.git.root)} show {kept}:FILE` shows it. What may be public of it, record as a new note."
         )
     if len(plan.held) > _MOST_NAMED:
         run.warnings.append(f"{len(plan.held) - _MOST_NAMED} other files stay behind in {kept}.")

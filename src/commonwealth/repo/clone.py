@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from commonwealth import atomic
-from commonwealth.errors import Busy, Refused
+from commonwealth.errors import BrainError, Busy, Refused
 from commonwealth.faults import fault
 from commonwealth.repo import address as addresses
 from commonwealth.repo import workfiles
-from commonwealth.repo.common import find_git_dir
+from commonwealth.repo.common import find_git_dir, git_at
 from commonwealth.repo.content import Person
-from commonwealth.repo.git import Git, decode, fields, redact
+from commonwealth.repo.git import Git, decode, encode, fields, redact
 from commonwealth.repo.harden import CONFIG, harden
 from commonwealth.repo.head import branch_tip, current_branch, main_branch, refuse_unfinished, state_file
 from commonwealth.repo.listed import refuse_rewritten
 from commonwealth.repo.lock import WriterLock
+from commonwealth.repo.move import write_bases
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import seen_ref
 from commonwealth.repo.place import new_folder, require_empty, require_outside
@@ -97,7 +98,7 @@ def _branch_to_adopt(git: Git) -> str:
     if branch is None:
         raise Refused(
             f"No branch is checked out in {git.root}.",
-            hint="Go to the branch for the notes: `git switch main`.",
+            hint=f"Go to the branch for the notes: `{git_at(git.root)} switch main`.",
         )
     return branch
 
@@ -110,7 +111,7 @@ def _set_remote(git: Git, address: str) -> None:
     elif normalise_remote(url, git.root) != normalise_remote(address):
         raise Refused(
             f"{git.root} already has the remote {one_line(redact(url))}.",
-            hint=f"If the brain moves: `git remote set-url origin {address}`.",
+            hint=f"If the brain moves: `{git_at(git.root)} remote set-url origin {address}`.",
         )
 
 
@@ -337,4 +338,21 @@ def _check_out(git: Git, branch: str | None) -> None:
         tip = git.text("rev-parse", "--verify", f"refs/remotes/origin/{branch}^{{commit}}")
         for ref in (f"refs/heads/{branch}", seen_ref(branch)):
             git.run("update-ref", "-m", "brain join", ref, tip)
-        git.run("read-tree", "--reset", "-u", "HEAD", timeout=600)
+        try:
+            git.run("read-tree", "--reset", "-u", "HEAD", timeout=600)
+        except BrainError:
+            if not _check_out_what_fits(git):
+                raise
+
+
+def _check_out_what_fits(git: Git) -> bool:
+    """Check out without the files that this file system cannot hold, which git would end at; whether there are any."""
+    paths = fields(git.run("ls-tree", "-r", "-z", "--name-only", "HEAD"))
+    left_out = {path for path in paths if workfiles.obstacle(git.root, path) is not None}
+    if not left_out:
+        return False
+    git.run("read-tree", "--reset", "HEAD")
+    listing = encode("".join(f"{path}\0" for path in paths if path not in left_out))
+    git.run("checkout-index", "-f", "-q", "-u", "-z", "--stdin", input=listing, timeout=600)
+    write_bases(git, dict.fromkeys(sorted(left_out), ""))
+    return True

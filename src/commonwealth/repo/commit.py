@@ -18,7 +18,7 @@ from commonwealth.repo.content import Content, Person
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, main_branch, require_branch
 from commonwealth.repo.lock import WriterLock
-from commonwealth.repo.objects import Objects
+from commonwealth.repo.objects import Objects, reading
 from commonwealth.repo.recovery import recover
 from commonwealth.repo.store import (
     Overtaken,
@@ -66,21 +66,25 @@ def commit(
 ) -> str:
     """Write `changes` and commit exactly them; the sha of the branch's tip, new unless nothing differs.
 
-    `held` is the writer lock if the caller has it; otherwise it is taken, within `timeout` seconds. Raises
-    workfiles.Changed where a file is not what its writer read; Refused for a secret, an unreadable note, a
-    path that is no note's, a HEAD elsewhere or a full disk; Busy; Overtaken where a commit by hand was faster. A
-    write that is refused leaves files and index as they were.
+    `held` is the writer lock if the caller has it, and has recovered under it; otherwise it is taken, within
+    `timeout` seconds. Raises workfiles.Changed where a file is not what its writer read; Refused for a secret, an
+    unreadable note, a path that is no note's, a HEAD elsewhere or a full disk; Busy; Overtaken where a commit by hand
+    was faster. A write that is refused leaves files and index as they were.
     """
     if held is None:
         with WriterLock(git.git_dir, operation="commit", timeout=timeout):
-            return _guarded(git, changes, message, author, now, content)
-    return _guarded(git, changes, message, author, now, content)
+            return _guarded(git, changes, message, author, now, content, first=True)
+    return _guarded(git, changes, message, author, now, content, first=False)
 
 
-def _guarded(git: Git, changes: Sequence[Change], message: str, author: Person, now: str, content: Content) -> str:
+def _guarded(
+    git: Git, changes: Sequence[Change], message: str, author: Person, now: str, content: Content, *, first: bool
+) -> str:
     try:
-        recover(git, content)
-        return _commit(git, changes, message, author, now, content)
+        with reading(git):
+            if first:
+                recover(git, content)
+            return _commit(git, changes, message, author, now, content)
     except OSError as error:
         raise disk_trouble(git, error) from error
 

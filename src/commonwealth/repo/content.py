@@ -43,6 +43,14 @@ class Merged:
     warnings: tuple[str, ...] = ()
 
 
+def _nothing(_path: str, _data: bytes) -> str | None:
+    return None
+
+
+def _always(_: bytes) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """The meaning of a brain's files, as functions over paths (relative, with forward slashes) and bytes."""
@@ -65,3 +73,8 @@ class Content:
     derive: Callable[[frozenset[str] | None, Snapshot], Mapping[str, bytes | None]]
     """The derived files of a snapshot that the change of some paths touches (None: all of them); None as the
     bytes of a file that should not be there. A note that cannot be read is left out, never raised."""
+    disputes: Callable[[str, bytes], str | None] = _nothing
+    """The id (the stem of the file name) of the note of which the note at this path keeps another version, if any."""
+    is_made: Callable[[bytes], bool] = _always
+    """Whether these bytes of a file in the place of a derived one are of our making; else a person's, who keeps
+    them."""

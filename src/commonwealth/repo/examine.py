@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from commonwealth.errors import BrainError, Damaged
-from commonwealth.repo.common import common_dir, read_text
+from commonwealth.repo.common import NO_INDEX, common_dir, git_at, read_text
 from commonwealth.repo.git import Git
 from commonwealth.repo.harden import lacking
 from commonwealth.repo.head import is_abandoned
@@ -21,6 +22,7 @@ from commonwealth.repo.objects import Objects
 from commonwealth.safetext import one_line
 
 MEND = "`brain doctor --fix` mends what can be mended, and loses nothing."
+INDEX_MEND = "The next sync or write makes it anew; so does `brain doctor --fix`."
 LOCK_FILES = ("lock", "sync.lock", "index.lock", "worker.lock")
 JSON_FILES = ("journal", "debt", "bases", "worker.json")
 LINE_FILES = ("branch", "derived")
@@ -29,15 +31,9 @@ MANY_LOOSE = 20_000
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[^\x00-\x20~^:?*\[\\\x7f]+")
-_LOCKS = (
-    "index.lock",
-    "HEAD.lock",
-    "packed-refs.lock",
-    "config.lock",
-    "shallow.lock",
-    "objects/maintenance.lock",
-    "gc.pid",
-)
+_LOCK_FOLDERS = ("", "objects", "objects/info", "objects/info/commit-graphs", "objects/pack")
+_GC_PATIENCE = 5.0
+"""The file of a housekeeping names a process and is held open by none."""
 _FSCK_SECONDS = 60
 _LARGE_INDEX = 1 << 23
 
@@ -120,22 +116,26 @@ def locks(root: str, folder: str) -> Iterator[Finding]:
             age = max(0, int(time.time() - os.lstat(place).st_mtime))
         except OSError:
             continue
-        if is_abandoned(place, age, root):
-            yield Finding("locks", "warn", f"git's lock {place} was left behind {age} s ago.")
+        if is_abandoned(place, age, root, patience_of(place)):
+            hint = "`brain doctor --fix` removes it."
+            yield Finding("locks", "warn", f"git's lock {place} was left behind {age} s ago.", hint)
         else:
             hint = "If no git process runs in this clone, remove that file."
             yield Finding("locks", "warn", f"git's lock {place} is {age} s old.", hint)
 
 
+def patience_of(place: str) -> float:
+    """Seconds before a lock without an owner is taken for left behind where a person has the clone looked at."""
+    return _GC_PATIENCE if place.endswith("gc.pid") else 0.0
+
+
 def lock_files(folder: str) -> list[str]:
     """Every lock of git's in a git folder."""
     shared = common_dir(folder)
-    found = [
-        place
-        for top in dict.fromkeys((folder, shared))
-        for name in _LOCKS
-        if os.path.lexists(place := os.path.join(top, name))
-    ]
+    found: list[str] = []
+    for top in dict.fromkeys((folder, *(os.path.join(shared, inner).rstrip(os.sep) for inner in _LOCK_FOLDERS))):
+        with contextlib.suppress(OSError):
+            found += [os.path.join(top, name) for name in sorted(os.listdir(top)) if name.endswith((".lock", "gc.pid"))]
     for place, _, names in os.walk(os.path.join(shared, "refs")):
         found += [os.path.join(place, name) for name in sorted(names) if name.endswith(".lock")]
     return found
@@ -154,7 +154,7 @@ def settings(root: str) -> Iterator[Finding]:
     git = Git(root)
     place = os.path.join(git.common_dir, "config")
     if is_blank(place):
-        yield Finding("git", "fail", f"{place} is empty.")
+        yield Finding("git", "fail", f"{place} is {'empty' if os.path.lexists(place) else 'missing'}.")
         return
     try:
         answers = git.text("rev-parse", "--is-bare-repository", "--is-shallow-repository").split("\n")
@@ -164,12 +164,12 @@ def settings(root: str) -> Iterator[Finding]:
         )
         return
     if answers[0] == "true":
-        hint = "If this folder holds notes: `git config core.bare false` there."
+        hint = f"If this folder holds notes: `{git_at(root)} config core.bare false`."
         yield Finding("git", "fail", f"{root} is a bare repository: it has no files.", hint)
     if missing := lacking(git):
         yield Finding("git", "warn", f"{place} lacks settings that a brain needs: {', '.join(missing)}.")
     if answers[1:] == ["true"]:
-        hint = "It works; `git fetch --unshallow` brings the older history."
+        hint = f"It works; `{git_at(root)} fetch --unshallow` brings the older history."
         yield Finding("git", "note", "This clone is shallow: older versions of notes are not here.", hint)
 
 
@@ -255,10 +255,10 @@ def staged(root: str) -> Iterator[Finding]:
     place = os.path.join(git.git_dir, "index")
     if not os.path.exists(place):
         if git.resolve("HEAD") is not None:
-            yield Finding("git", "warn", f"git's index {place} is missing.")
+            yield Finding("git", "warn", f"git's index {place} is missing.", INDEX_MEND)
         return
     if not index_is_sound(git):
-        yield Finding("git", "fail", f"git's index {place} cannot be read.")
+        yield Finding("git", "warn", f"git's index {place} cannot be read.", INDEX_MEND)
 
 
 def index_is_sound(git: Git) -> bool:
@@ -289,7 +289,7 @@ def objects(root: str) -> Iterator[Finding]:
     complaints = fsck(git)
     if complaints is None:
         yield Finding(
-            "git", "note", "The objects were not looked at: it takes too long.", "`git fsck` does it in full."
+            "git", "note", "The objects were not looked at: it takes too long.", f"`{git_at(root)} fsck` looks at all."
         )
     elif complaints:
         more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
@@ -317,8 +317,11 @@ def loose_objects(git: Git) -> int:
 
 def fsck(git: Git) -> list[str] | None:
     """What git's own check complains of, one line each; None where it takes too long."""
+    words = ("fsck", "--no-dangling", "--no-progress", "--no-reflogs")
+    # A broken index ends git's look at the objects before it begins; it is named by itself.
+    env = None if index_is_sound(git) else {"GIT_INDEX_FILE": os.path.join(git.git_dir, NO_INDEX)}
     try:
-        done = git.call("fsck", "--no-dangling", "--no-progress", "--no-reflogs", timeout=_FSCK_SECONDS)
+        done = git.call(*words, timeout=_FSCK_SECONDS, env=env)
     except Damaged:
         raise
     except BrainError:

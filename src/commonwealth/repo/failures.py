@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from commonwealth.errors import BrainError, Busy, Damaged, Offline, Refused
+from commonwealth.repo.common import git_at
 from commonwealth.safetext import one_line
 
 NETWORK = frozenset({"clone", "fetch", "push", "ls-remote"})
@@ -84,9 +85,9 @@ def _hide_userinfo(match: re.Match[str]) -> str:
     return match[0] if keep else f"{scheme}://***@"
 
 
-_ACCESS_HINT = "Check that this account may use the remote: `git ls-remote` in that folder should answer."
+_ACCESS_HINT = "Check that this account may use the remote: `{git} ls-remote` should answer."
 URL_HINT = (
-    "Take it out of the URL (`git remote set-url origin URL`, or `url.*.insteadOf` in your own git "
+    "Take it out of the URL (`{git} remote set-url origin URL`, or `url.*.insteadOf` in your own git "
     "configuration) and let git's credential helper keep it."
 )
 _OFFLINE_HINT = "Nothing is lost: what waits goes out with the next sync."
@@ -197,13 +198,13 @@ _LOCAL: tuple[tuple[str, type[BrainError], str, str], ...] = (
         r"failed to sign the data|error: (?:gpg|gpgsm|ssh) failed|couldn't load public key|user\.signingkey",
         Refused,
         "git could not sign the commit",
-        "Mend the signing, or turn it off for this brain: `git config commit.gpgSign false` in that folder.",
+        "Mend the signing, or turn it off for this brain: `{git} config commit.gpgSign false`.",
     ),
     (
         r"from promisor remote|promised object",
         Refused,
         "This clone is a partial one, and what git left out is needed",
-        "Make it whole, in that folder: `git fetch --refetch --no-filter origin`. Then run the same command again.",
+        "Make it whole: `{git} fetch --refetch --no-filter origin`. Then run the same command again.",
     ),
     (
         r"dubious ownership",
@@ -227,7 +228,7 @@ _LOCAL: tuple[tuple[str, type[BrainError], str, str], ...] = (
         r"must be run in a work tree",
         Refused,
         "There is a bare repository where a work tree should be",
-        "If the folder holds notes: `git config core.bare false` in it.",
+        "If the folder holds notes: `{git} config core.bare false`.",
     ),
     (
         r"not a git repository",
@@ -268,8 +269,13 @@ def _known(
     for pattern, kind, message, hint in table:
         match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
         if match:
-            return kind(f"{message}: {_told(text, match)} (git {done.args[0]}, {root})", hint=hint)
+            return kind(f"{message}: {_told(text, match)} (git {done.args[0]}, {root})", hint=hint_at(hint, root))
     return None
+
+
+def hint_at(hint: str, root: str) -> str:
+    """A hint of these tables for the repository at `root`."""
+    return hint.replace("{git}", git_at(root))
 
 
 def _unknown(done: Done, root: str) -> GitError:

@@ -90,6 +90,9 @@ _FIXED = {
 _UNATTENDED = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never", "GCM_INTERACTIVE": "never"}
 
 
+_LONG_ANSWER = 1 << 20
+"""Bytes."""
+
 _running: set[int] = set()
 
 
@@ -115,6 +118,10 @@ class Git:
         self.interactive = interactive
         self.remotes: str | None = None
         """What `git remote -v` said, once `repo.remote` has asked."""
+        self.facts: dict[tuple[str, ...], bytes] | None = None
+        """Answers that never change, kept within `objects.reading`; None outside."""
+        self.reader: Pipe | None = None
+        """The process that reads objects there, once it was needed."""
 
     @property
     def git_dir(self) -> str:
@@ -143,6 +150,16 @@ class Git:
         if check and done.code:
             raise self.failure(done)
         return done.out
+
+    def fact(self, *args: str) -> bytes:
+        """`run` for a question that names objects in full, so that its answer never changes: within
+        `objects.reading` it is asked once, unless the answer is long."""
+        known = self.facts.get(args) if self.facts is not None else None
+        if known is None:
+            known = self.run(*args)
+            if self.facts is not None and len(known) <= _LONG_ANSWER:
+                self.facts[args] = known
+        return known
 
     def text(self, *args: str, timeout: float | None = 60) -> str:
         """What `git *args` prints, as text without the line end."""
@@ -233,6 +250,16 @@ class Pipe:
         _finish(self._process, patience=2)
         self._log.close()
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether git is gone."""
+        return self._process.poll() is not None
+
     def send(self, data: bytes) -> None:
         """Write `data` to git's standard input. Raises what `Git.failure` says if git has ended."""
         try:
@@ -284,6 +311,7 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     # stderr is a file, not a pipe: a helper that outlives git (an ssh master) would hold a pipe open.
     # The session of its own has no terminal, so that nothing can prompt, and is ended as a whole.
+    common.refuse_pipes(git.root)
     try:
         process = subprocess.Popen(
             [*_PREFIX, "-C", git.root, *args],

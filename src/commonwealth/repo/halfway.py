@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from commonwealth.errors import BrainError
 from commonwealth.repo import markers, workfiles
+from commonwealth.repo.common import git_at
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.head import has_dead_lock, head_commit, state_file
@@ -35,24 +36,29 @@ def put_back(git: Git, content: Content, patience: float) -> list[str]:
     if not paths:
         return []
     heads, versions = entries_at(git, head, paths), _versions(git, paths)
-    done = 0
+    told: list[str] = []
     with Objects(git) as objects:
         for path, entry in heads.items():
             with contextlib.suppress(BrainError):
-                done += _put_back(git, objects, path, entry, versions.get(path, set()))
-    return [f"{done} notes that a killed git had laid out halfway were put back."] if done else []
+                told += _put_back(git, objects, path, entry, versions.get(path, set()))
+    return [f"{len(told)} notes that a killed git had laid out halfway were put back.", *told] if told else []
 
 
-def _put_back(git: Git, objects: Objects, path: str, entry: Entry, versions: set[str]) -> bool:
+def _put_back(git: Git, objects: Objects, path: str, entry: Entry, versions: set[str]) -> list[str]:
+    """Give a file HEAD's version if what lies there is git's work; what was done, in a sentence."""
     current = workfiles.read(git.root, path)
     if matches(current, entry):
-        return False
-    if current is not None and workfiles.blob_id(current, len(entry[1])) not in versions:
-        if markers.split(current) is None:
-            return False
-        keep_bytes(git, current)
+        return []
+    show, what = f"`{git_at(git.root)} cat-file -p", "was missing and is back."
+    if current is not None:
+        name = workfiles.blob_id(current, len(entry[1]))
+        what = f"held another committed version and was put back: {show} {name[:12]}` has that version."
+        if name not in versions:
+            if markers.split(current) is None:
+                return []
+            what = f"held git's conflict markers and was put back: {show} {keep_bytes(git, current)[:12]}` has them."
     workfiles.replace(git.root, path, blob(objects, entry) or b"", current)
-    return True
+    return [f"{path} {what}"]
 
 
 def _differing(git: Git, head: str, content: Content) -> list[str]:

@@ -25,14 +25,16 @@ survive a power cut, and objects are looked at on arrival."""
 DRIVER = {
     "merge.commonwealth.name": "notes, united by key and section",
     "merge.commonwealth.driver": (
-        "command -v brain >/dev/null && brain merge-note %O %A %B %P || "
+        "command -v brain >/dev/null && u=$(brain merge-note %O %A %B %P </dev/null) && "
+        'h=$(git hash-object --no-filters %A) && [ -n "$h" ] && case "$u" in "united "*"$h "*) ;; *) false;; esac || '
         "{ git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B; r=$?; [ $r -lt 128 ] || r=1; exit $r; }"
     ),
     "merge.commonwealth.recursive": "text",
 }
 """The merge driver that a brain's `.gitattributes` names for notes. Where `brain` is missing or fails, git merges by
-lines, as it would without: nobody's merge is held up. Bases of several histories are merged by lines too; a base with
-markers in it counts as none."""
+lines, as it would without: nobody's merge is held up. Any program may be called `brain` and exit with 0, so ours is
+believed only when it says what it did, in words, and names the very bytes that it has left. (Git takes a `%` in this
+line for its own.) Bases of several histories are merged by lines too; a base with markers in it counts as none."""
 
 _ATTRIBUTES = "* -text -ident -filter !eol -working-tree-encoding !diff"
 """Outranks every `.gitattributes` of the brain: no conversion, no filter, no chosen diff program."""

@@ -11,18 +11,20 @@ import time
 
 from commonwealth import atomic
 from commonwealth.errors import Busy, Damaged, Refused
-from commonwealth.repo.common import read_text
+from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.git import Git
 from commonwealth.repo.lock import FOLDER
+from commonwealth.repo.todo import is_by_hand
+from commonwealth.repo.worktrees import refuse_elsewhere
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _HEADS = "refs/heads/"
 _UNDER_WAY = (
-    ("rebase-merge", "rebase", "git rebase"),
-    ("rebase-apply", "rebase", "git rebase"),
-    ("MERGE_HEAD", "merge", "git merge"),
-    ("CHERRY_PICK_HEAD", "cherry-pick", "git cherry-pick"),
-    ("REVERT_HEAD", "revert", "git revert"),
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
 )
 _HEX = tuple("0123456789abcdef")
 _GIT_PROGRAMS = ("git", "jgit", "lazygit", "tig")
@@ -42,6 +44,8 @@ def main_branch(git: Git) -> str:
     Raises Refused where neither is.
     """
     recorded = read_text(state_file(git, "branch"), 1024)
+    if not (recorded and recorded.strip()):  # a worktree that nobody has written in yet
+        recorded = read_text(os.path.join(git.common_dir, FOLDER, "branch"), 1024)
     if recorded and recorded.strip():
         if not recorded.strip().isprintable():
             place = state_file(git, "branch")
@@ -53,7 +57,7 @@ def main_branch(git: Git) -> str:
     if not branch:
         raise Refused(
             f"No branch is checked out in {git.root}, and none is recorded as the brain's.",
-            hint="Check out the branch that holds the notes: `git switch main`.",
+            hint=f"Check out the branch that holds the notes: `{git_at(git.root)} switch main`.",
         )
     with contextlib.suppress(OSError):  # in a clone that cannot be written, it is found out anew each time
         atomic.replace(state_file(git, "branch"), f"{branch}\n".encode())
@@ -75,6 +79,11 @@ def head_commit(git: Git) -> str | None:
         return branch_tip(git, branch)
     head = (read_text(os.path.join(git.git_dir, "HEAD"), 1024) or "").strip()
     return head if _SHA.fullmatch(head) else git.resolve("HEAD")
+
+
+def is_object_name(text: str) -> bool:
+    """Whether this is the full name of an object, which never comes to mean another one."""
+    return _SHA.fullmatch(text) is not None
 
 
 def ref_value(git: Git, ref: str) -> str | None:
@@ -104,9 +113,9 @@ def branch_tip(git: Git, branch: str) -> str | None:
 def under_way(git: Git) -> tuple[str, str] | None:
     """(what, command) of an operation that a person began with git and has not ended, or None."""
     folder = git.git_dir
-    for name, what, command in _UNDER_WAY:
+    for name, what in _UNDER_WAY:
         if os.path.lexists(os.path.join(folder, name)):
-            return what, command
+            return what, f"{git_at(git.root)} {what}"
     return None
 
 
@@ -115,9 +124,10 @@ def refuse_unfinished(git: Git, also: str = "") -> None:
     operation = under_way(git)
     if operation is not None:
         what, command = operation
+        ends = "" if what == "rebase" and is_by_hand(git) else "; `brain sync` ends it too"
         raise Refused(
             f"A {what} is under way in {git.root}{also}.",
-            hint=f"End it with `{command} --continue`, or undo it with `{command} --abort`; `brain sync` ends it too.",
+            hint=f"End it with `{command} --continue`, or undo it with `{command} --abort`{ends}.",
         )
 
 
@@ -125,8 +135,9 @@ def require_branch(git: Git, branch: str) -> None:
     """Make sure that HEAD is on `branch`: a commit made elsewhere would reach nobody.
 
     A HEAD that is detached at the branch's own tip is put back onto it, which changes no file.
-    Raises Refused with the next step for anything else.
+    Raises Refused with the next step for anything else, and where another worktree is on that branch.
     """
+    refuse_elsewhere(git, branch)
     current = current_branch(git)
     if current == branch:
         return
@@ -139,10 +150,18 @@ def require_branch(git: Git, branch: str) -> None:
             git.run("symbolic-ref", "-m", "back on the branch", "HEAD", _HEADS + branch)
             return
     where = f"on the branch {current}" if current else "detached"
-    keep = "" if current else " Commits made there are kept by `git branch NAME` first."
+    back = f"`{git_at(git.root)} switch {branch}`"
+    hint = (
+        f"Go back with {back}."
+        if current
+        else (
+            f"`brain sync` brings HEAD and its commits back to {branch}. By hand: `{git_at(git.root)} branch NAME` "
+            f"keeps the commits, then {back}."
+        )
+    )
     raise Refused(
         f"HEAD of {git.root} is {where}, not on {branch}, which is the brain's.",
-        hint=f"Go back with `git switch {branch}`.{keep}",
+        hint=hint,
     )
 
 
@@ -228,7 +247,7 @@ def _may_own(process: str, identity: tuple[int, int], root: str) -> bool:
     except OSError:
         return False  # it has ended
     try:
-        if is_git and _within(os.readlink(f"{process}/cwd"), root):
+        if is_git and _within(os.readlink(f"{process}/cwd"), root) and not _only_reads(process):
             return True
         for name in os.listdir(f"{process}/fd"):
             found = _identity(f"{process}/fd/{name}")
@@ -239,6 +258,12 @@ def _may_own(process: str, identity: tuple[int, int], root: str) -> bool:
     except OSError:
         return is_git or _owner(process) == os.getuid()
     return False
+
+
+def _only_reads(process: str) -> bool:
+    """Whether it is a git that reads objects, as a sync has one open beside all that it does: it locks nothing."""
+    with open(f"{process}/cmdline", "rb") as file:
+        return b"cat-file" in file.read().split(b"\0")
 
 
 def git_at_work(git: Git) -> bool | None:

@@ -62,9 +62,9 @@ def integrate(git: Git, bases: Sequence[str], ours: str, theirs: str, content: C
     """
     if not bases:
         raise Refused("The two histories have nothing in common.")
-    left = [_notes_only(differences(git, base, ours), content) for base in bases]
-    right = [_notes_only(differences(git, base, theirs), content) for base in bases]
     with Objects(git) as objects:
+        left = [without_made(differences(git, base, ours), content, objects) for base in bases]
+        right = [without_made(differences(git, base, theirs), content, objects) for base in bases]
         union = _Union(content, objects, git)
         _unite(union, left, right)
         _place_siblings(union, ours, theirs)
@@ -102,8 +102,22 @@ def _had(git: Git, commits: Sequence[str], path: str, name: str) -> bool:
     return bool(git.run(*command).strip())
 
 
-def _notes_only(deltas: Mapping[str, Delta], content: Content) -> dict[str, Delta]:
-    return {path: delta for path, delta in deltas.items() if not content.is_derived(path)}
+def without_made(deltas: Mapping[str, Delta], content: Content, objects: Objects) -> dict[str, Delta]:
+    """The changes of what people write: a derived file that we made counts as none."""
+    found: dict[str, Delta] = {}
+    for path, delta in deltas.items():
+        old, new = delta.old, delta.new
+        if content.is_derived(path):
+            old, new = _by_hand(old, content, objects), _by_hand(new, content, objects)
+        if old != new:
+            found[path] = Delta(old, new)
+    return found
+
+
+def _by_hand(entry: Entry | None, content: Content, objects: Objects) -> Entry | None:
+    if entry is None or entry[0] not in REGULAR or content.is_made(blob(objects, entry) or b""):
+        return None
+    return entry
 
 
 def _unite(union: _Union, left: Sequence[Side], right: Sequence[Side]) -> None:
@@ -161,7 +175,8 @@ def _unite_moves(union: _Union, left: Side, right: Side) -> set[str]:
         target = min({here, there} - {path} or {path})
         if any(p in side for p, side in ((here, right), (there, left)) if p != path and here != there):
             continue  # the other side has a file of its own there
-        _merge(union, target, [left[path].old], left[here].new, right[there].new)
+        note = any(union.content.owns(place) for place in (path, here, there))
+        _merge(union, target, [left[path].old], left[here].new, right[there].new, note=note)
         for place in {path, here, there} - {target}:
             union.entries[place] = None
         done |= {path, here, there, target}
@@ -169,12 +184,25 @@ def _unite_moves(union: _Union, left: Side, right: Side) -> set[str]:
 
 
 def _moves(side: Side, content: Content) -> dict[str, str]:
-    """Old path → new path of notes whose file name went from one place to one other."""
-    gone = _by_name(path for path, delta in side.items() if delta.new is None and content.owns(path))
-    come = _by_name(path for path, delta in side.items() if delta.old is None and content.owns(path))
-    return {
-        gone[name][0]: come[name][0] for name in gone.keys() & come.keys() if len(gone[name]) == len(come[name]) == 1
-    }
+    """Old path → new path of notes whose file name went from one place to one other.
+
+    One of the two has to be a note's place: a side that moves a kind's folder says so in a config that is not ours yet.
+    """
+    gone = _by_name(path for path, delta in side.items() if delta.new is None)
+    come = _by_name(path for path, delta in side.items() if delta.old is None)
+    found: dict[str, str] = {}
+    for name in gone.keys() & come.keys():
+        old, new = gone[name], come[name]
+        for known in (content.owns, _is_any):  # among notes alone, then with places that are none yet
+            one, other = [path for path in old if known(path)], [path for path in new if known(path)]
+            if len(one) == len(other) == 1 and (content.owns(one[0]) or content.owns(other[0])):
+                found[one[0]] = other[0]
+                break
+    return found
+
+
+def _is_any(path: str) -> bool:
+    return path.endswith(".md")
 
 
 def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
@@ -191,8 +219,16 @@ def _place(path: str, moves: Mapping[str, str], side: Side) -> str | None:
     return path if path in side and side[path].new is not None else None
 
 
-def _merge(union: _Union, path: str, bases: Sequence[Entry | None], mine: Entry | None, other: Entry | None) -> None:
-    """A file that both sides changed, each in its own way."""
+def _merge(
+    union: _Union,
+    path: str,
+    bases: Sequence[Entry | None],
+    mine: Entry | None,
+    other: Entry | None,
+    *,
+    note: bool = False,
+) -> None:
+    """A file that both sides changed, each in its own way; `note`: one whose place is no note's here, and is one."""
     if mine is None or other is None or mine == other:
         union.entries[path] = mine or other
         return
@@ -201,7 +237,7 @@ def _merge(union: _Union, path: str, bases: Sequence[Entry | None], mine: Entry 
     if mine[1] == other[1]:
         union.entries[path] = (mode, other[1])
         return
-    if regular and union.content.owns(path):
+    if regular and (note or union.content.owns(path)):
         united = _merge_notes(union, path, bases, mine, other, mode)
     else:
         united = regular and _merge_lines(union, path, bases[0], mine, other, mode)

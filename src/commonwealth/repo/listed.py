@@ -11,7 +11,7 @@ import re
 
 from commonwealth.errors import Refused
 from commonwealth.repo.address import has_credentials
-from commonwealth.repo.failures import URL_HINT
+from commonwealth.repo.failures import URL_HINT, hint_at
 from commonwealth.repo.git import Git, decode
 from commonwealth.safetext import one_line
 
@@ -27,11 +27,15 @@ def listed(git: Git) -> list[tuple[str, str, str]]:
     return [(match[1], match[2], match[3]) for match in found if match]
 
 
+_REWRITTEN_HINT = "Take it out of `url.*.insteadOf` there and let git's credential helper keep it."
+
+
 def refuse_credentials(git: Git, remote: str, way: str) -> None:
     """Raise Refused where a URL of `remote` for `way` (fetch or push) carries a password or a token."""
     for name, url, use in listed(git):
         if (name, use) == (remote, way) and has_credentials(url):
-            raise Refused(f"The URL of the remote {one_line(name)} carries a password or a token.", hint=URL_HINT)
+            hint = hint_at(URL_HINT, git.root)
+            raise Refused(f"The URL of the remote {one_line(name)} carries a password or a token.", hint=hint)
 
 
 def refuse_rewritten(git: Git, address: str) -> None:
@@ -43,4 +47,4 @@ def refuse_rewritten(git: Git, address: str) -> None:
         length, key = max(fitting)  # git takes the longest
         url = key[len("url.") : -len(".insteadof")] + address[length:]
         if has_credentials(url):
-            raise Refused("Your git configuration puts a password or a token into this address.", hint=URL_HINT)
+            raise Refused("Your git configuration puts a password or a token into this address.", hint=_REWRITTEN_HINT)

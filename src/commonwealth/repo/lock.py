@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from commonwealth.errors import Busy, Refused
+from commonwealth.repo.common import common_dir, read_text
 from commonwealth.safetext import one_line
 
 if sys.platform == "win32":
@@ -78,11 +79,7 @@ class FileLock:
 
     def holder(self) -> str:
         """Who wrote itself into the file last, as `process 123 (sync)`."""
-        try:
-            with open(self.path, encoding="utf-8", errors="replace") as file:
-                pid, _, operation = file.read(200).strip().partition(" ")
-        except OSError:
-            pid, operation = "", ""
+        pid, _, operation = (read_text(self.path, 200) or "").strip().partition(" ")
         if not pid.isdecimal():
             return "a process that did not name itself"
         return f"process {pid} ({one_line(operation)})"
@@ -101,17 +98,21 @@ class FileLock:
 
 
 class WriterLock:
-    """`with WriterLock(git_dir, operation="sync"):` is the only writer of that clone inside the block.
+    """`with WriterLock(git_dir, operation="sync"):` is the only writer of that repository inside the block.
 
-    Waits up to `timeout` seconds, then raises Busy, naming the holder.
+    The lock belongs to the repository and not to one of its worktrees, as they share their branches. Waits up to
+    `timeout` seconds, then raises Busy, naming the holder.
     """
 
     def __init__(self, git_dir: str, *, operation: str = "write", timeout: float = 10) -> None:
-        self._lock = FileLock(os.path.join(git_dir, FOLDER, "lock"), operation)
+        self._lock = FileLock(os.path.join(common_dir(git_dir), FOLDER, "lock"), operation)
         self._timeout = timeout
+        self._own = os.path.join(git_dir, FOLDER)
 
     def __enter__(self) -> Self:
         self._lock.acquire(self._timeout)
+        with contextlib.suppress(OSError):  # whoever writes there will say so
+            os.makedirs(self._own, exist_ok=True)
         return self
 
     def __exit__(

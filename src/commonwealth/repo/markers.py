@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _OPENING = re.compile(rb"<{7}(?: [^\n]*)?\r?\n?\Z")
@@ -10,6 +11,8 @@ _BASE = re.compile(rb"\|{7}(?: [^\n]*)?\r?\n?\Z")
 _MIDDLE = re.compile(rb"={7}\r?\n?\Z")
 _CLOSING = re.compile(rb">{7}(?: [^\n]*)?\r?\n?\Z")
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})([^\n]*)")
+_PRE = re.compile(rb" {0,3}<pre(?:[ \t>]|\r?\n?\Z)", re.IGNORECASE)
+_PRE_END = b"</pre>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +32,41 @@ def may_hold(data: bytes) -> bool:
 def split(data: bytes) -> Sides | None:
     """The versions behind the markers of a file; None where it holds no complete group of them.
 
-    A group that lies within one block of fenced code is a text about merging, and stays in both versions. So does
-    whatever is not complete or in order: only what git itself writes is taken apart.
+    A group that lies within one block of code, fenced or `<pre>`, is a text about merging, and stays in both
+    versions. So does whatever is not complete or in order: only what git itself writes is taken apart. The base of a
+    diff3 group is in neither version: both have gone on from it.
     """
     if not may_hold(data):
         return None
     reader = _Reader(data.splitlines(keepends=True))
     return reader.sides() if reader.groups else None
+
+
+def first_line(data: bytes) -> int:
+    """The line of the first marker of a merge in a file, not counting what a block of code quotes; 0 without.
+
+    Stricter than `split`: three markers in their order are enough, whatever stands between them.
+    """
+    if not may_hold(data):
+        return 0
+    lines = data.splitlines(keepends=True)
+    reader = _Reader(lines)
+    if reader.groups:
+        return reader.first + 1
+    fence, first, wanted = b"", 0, [_OPENING, _MIDDLE, _CLOSING]
+    for number, line in enumerate(lines, 1):
+        if not fence and wanted[0].match(line):
+            first = first or number
+            wanted.pop(0)
+            if not wanted:
+                return first
+        fence = _after(fence, line)
+    return 0
+
+
+def is_undecided(data: bytes, versions: Iterable[bytes]) -> bool:
+    """Whether a merge of `versions` has left its markers in a file; not where it only quotes some, as they do."""
+    return may_hold(data) and (first_line(data) > 0 or not any(map(may_hold, versions)))
 
 
 class _Reader:
@@ -46,6 +77,7 @@ class _Reader:
         self.theirs: list[bytes] = []
         self.base: list[bytes] = []
         self.groups = 0
+        self.first = 0
         self.bases = 0
         fence, at = b"", 0
         while at < len(lines):
@@ -87,8 +119,10 @@ class _Reader:
         ours = lines[opening + 1 : base if base > 0 else middle]
         old = lines[base + 1 : middle] if base > 0 else []
         theirs = lines[middle + 1 : closing]
-        if fence and not any(_FENCE.match(line) for line in (*ours, *old, *theirs)):
+        if fence and not any(_after(fence, line) != fence for line in (*ours, *old, *theirs)):
             return 0  # quoted within a block of code
+        if not self.groups:
+            self.first = opening
         self.groups += 1
         self.bases += base > 0
         self.ours += ours
@@ -98,7 +132,9 @@ class _Reader:
 
 
 def _after(fence: bytes, line: bytes) -> bytes:
-    """The mark of the fenced code that is open behind `line`; nothing where none is."""
+    """The mark of the block of code that is open behind `line`; nothing where none is (CommonMark 4.5, 4.6)."""
+    if fence == _PRE_END or (not fence and _PRE.match(line)):
+        return b"" if _PRE_END in line.lower() else _PRE_END
     found = _FENCE.match(line)
     if found is None:
         return fence

@@ -99,7 +99,8 @@ def _config(root: str, folder: str, address: str | None) -> Iterator[str]:
     place = os.path.join(git.common_dir, "config")
     if not examine.is_blank(place):
         return
-    if os.path.lexists(place):
+    was = "empty" if os.path.lexists(place) else "missing"
+    if was == "empty":
         aside(folder, place)
     width = len(next(iter(examine.reflog(git, f"refs/heads/{_likely_branch(folder)}")), "0" * 40))
     text = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
@@ -107,7 +108,7 @@ def _config(root: str, folder: str, address: str | None) -> Iterator[str]:
         text = text.replace("version = 0", "version = 1") + "[extensions]\n\tobjectFormat = sha256\n"
     atomic.replace(place, text.encode("utf-8"))
     harden(git)
-    yield f"Wrote {place} anew: it was empty."
+    yield f"Wrote {place} anew: it was {was}."
     if address:
         git.run("remote", "add", "--", "origin", address)
         yield "Set the remote origin to the address that the rule names."
@@ -116,7 +117,7 @@ def _config(root: str, folder: str, address: str | None) -> Iterator[str]:
 def _locks(root: str, folder: str) -> Iterator[str]:
     for place in examine.lock_files(folder):
         with contextlib.suppress(FileNotFoundError):
-            if is_abandoned(place, time.time() - os.lstat(place).st_mtime, root):
+            if is_abandoned(place, time.time() - os.lstat(place).st_mtime, root, examine.patience_of(place)):
                 os.unlink(place)
                 yield f"Removed git's lock {place}, which nobody holds."
 

@@ -8,6 +8,7 @@ the move first of all; where the branch has moved meanwhile by other hands, it t
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from commonwealth import atomic
 from commonwealth.errors import BrainError
 from commonwealth.faults import fault
 from commonwealth.repo import markers, workfiles
-from commonwealth.repo.common import read_text
+from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, current_branch, head_commit, require_branch, state_file
@@ -38,12 +39,16 @@ from commonwealth.repo.store import (
     wait_for_git,
 )
 from commonwealth.repo.tree import Entry
+from commonwealth.repo.worktrees import refuse_elsewhere
 
 _JOURNAL = "journal"
 _BASES = "bases"
 _MARKED = "marked"
 _LINK = "120000"
 _FLUSHED_ALONE = 64
+NOT_MADE = "is not made by `brain`: move it away and the table is made"
+ABSENT = "not here"
+"""Begins the cause for which a file of the last commit is not in the work tree."""
 
 
 @dataclass(slots=True)
@@ -101,6 +106,7 @@ def carry_out(git: Git, journal: Journal, content: Content) -> tuple[str, ...]:
 
 
 def _require_head(git: Git, journal: Journal) -> None:
+    refuse_elsewhere(git, journal.branch)
     if journal.head is None or head_commit(git) != journal.head:
         require_branch(git, journal.branch)
 
@@ -213,6 +219,10 @@ def _bring_over(git: Git, deltas: Mapping[str, Delta], content: Content, half: s
                 _bring(git, objects, path, delta, content, report)
             except MissingObject:
                 raise
+            except (workfiles.Unfit, OSError) as error:
+                if isinstance(error, OSError) and not workfiles.is_unfit(error):
+                    raise
+                _leave_out(git, path, delta, report, error)
             except BrainError as error:
                 _keep(git, path, delta, report, str(error))
             if number == 0:
@@ -235,6 +245,8 @@ def _flush(git: Git, paths: list[str]) -> None:
 
 def _bring(git: Git, objects: Objects, path: str, delta: Delta, content: Content, report: _Report) -> None:
     current = workfiles.read(git.root, path)
+    if current is None and delta.new is not None and os.path.isdir(os.path.join(git.root, path)):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if matches(current, delta.new):
         report.clean.append(path)
     elif matches(current, delta.old):
@@ -247,8 +259,10 @@ def _bring(git: Git, objects: Objects, path: str, delta: Delta, content: Content
         _write(git, objects, path, None, delta.new)
         report.clean.append(path)
         report.warnings.append(f"{path} was deleted here and changed elsewhere: it is back.")
+    elif content.is_derived(path) and not _ours(objects, delta.old, content) and not content.is_made(current):
+        _keep(git, path, delta, report, f"{path} {NOT_MADE}.")
     elif content.is_derived(path):
-        keep_bytes(git, current)
+        report.warnings.append(kept_aside(git, path, current))
         _write(git, objects, path, current, delta.new)
         report.clean.append(path)
     elif delta.new is None:
@@ -256,6 +270,11 @@ def _bring(git: Git, objects: Objects, path: str, delta: Delta, content: Content
         report.warnings.append(f"{path} was deleted elsewhere and edited here: the edit stays.")
     else:
         _merge_edit(git, objects, path, delta, current, content, report)
+
+
+def _ours(objects: Objects, entry: Entry | None, content: Content) -> bool:
+    """Whether a derived file was of our making before somebody wrote over it."""
+    return entry is not None and entry[0] in REGULAR and content.is_made(blob(objects, entry) or b"")
 
 
 def _write(git: Git, objects: Objects, path: str, current: bytes | None, new: Entry | None) -> bytes:
@@ -297,6 +316,15 @@ def _keep(git: Git, path: str, delta: Delta, report: _Report, why: str) -> None:
     write_bases(git, bases)
 
 
+def _leave_out(git: Git, path: str, delta: Delta, report: _Report, error: OSError | workfiles.Unfit) -> None:
+    """Go on without a file that cannot be where it belongs; `unplaced` tries it again, and tells of it."""
+    if delta.new is None:
+        report.edited[path] = None
+        return
+    cause = workfiles.obstacle(git.root, path) or f"the file system refuses it ({error})"
+    _keep(git, path, delta, report, f"{path} is {ABSENT}: {cause}.")
+
+
 def _take_back(git: Git, old: str | None, new: str, tip: str | None) -> None:
     """Bring the files that the move has changed, and only those, to what the branch says now."""
     deltas = differences(git, old, new)
@@ -316,6 +344,10 @@ def _take_back(git: Git, old: str | None, new: str, tip: str | None) -> None:
                 raise
             except BrainError:
                 continue  # not ours to touch: it stays as an edit
+            except OSError as error:
+                if not workfiles.is_unfit(error):
+                    raise
+                continue
             fault("take-back-half")
     _index(git, clean, {path: wanted.get(path) for path in deltas if path not in clean}, wanted)
 
@@ -354,6 +386,15 @@ def write_marked(git: Git, paths: set[str]) -> None:
     else:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(place)
+
+
+def kept_aside(git: Git, path: str, data: bytes) -> str:
+    """Keep what a person wrote into a derived file that is made anew; what to tell of it."""
+    name = keep_bytes(git, data)
+    return (
+        f"{path} is made from the notes, so the edit by hand was taken out; "
+        f"`{git_at(git.root)} cat-file -p {name[:12]}` still shows it."
+    )
 
 
 def keep_bytes(git: Git, data: bytes) -> str:

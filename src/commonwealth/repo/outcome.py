@@ -22,7 +22,8 @@ class Outcome:
     `state`: published (all of ours is on the remote), committed (ours is in git here; it was not asked to be
     pushed, there is no remote, or the remote declined it), deferred (the remote could not be reached, or
     others were faster to the end), refused (nothing may be pushed until a person acts), unchanged.
-    `pulled` and `pushed` count notes; `changed` are all paths that differ between the tip before and `head`;
+    `pulled` and `pushed` count notes; `changed` are all paths that differ between `before`, the tip at its start, and
+    `head`, of which `added` were not there before, and `removed` are not there now;
     `conflicts` are files that keep a version which could not be united; `trouble` is the reason and next step.
     `rounds` counts the fetches, `refused` the pushes for which somebody else was faster.
     """
@@ -32,6 +33,9 @@ class Outcome:
     pulled: int = 0
     pushed: int = 0
     changed: tuple[str, ...] = ()
+    before: str | None = None
+    added: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     trouble: BrainError | None = None
@@ -41,10 +45,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """What is not published yet, since when (canonical time), and why."""
+    """What is not published yet, since when (canonical time), why, and what a person does about it, if anything."""
 
     since: str
     reason: str
+    next: str | None = None
 
 
 def read_debt(git: Git) -> Debt | None:
@@ -56,15 +61,16 @@ def read_debt(git: Git) -> Debt | None:
         found = None
     if not isinstance(found, dict):
         return None
-    return Debt(str(found.get("since", "")), str(found.get("reason", "")))
+    step = found.get("next")  # records of older versions have none
+    return Debt(str(found.get("since", "")), str(found.get("reason", "")), str(step) if step else None)
 
 
-def record_debt(git: Git, now: str, reason: str) -> None:
-    """Remember that something is not published, since the first time that it was not."""
+def record_debt(git: Git, now: str, reason: str, step: str | None = None) -> None:
+    """Remember that something is not published, since the first time that it was not, and the next step."""
     earlier = read_debt(git)
-    debt = Debt(earlier.since if earlier else now, reason)
+    debt = Debt(earlier.since if earlier else now, reason, step)
     if debt != earlier:
-        record = {"since": debt.since, "reason": debt.reason}
+        record = {"since": debt.since, "reason": debt.reason, "next": debt.next}
         atomic.replace(state_file(git, "debt"), json.dumps(record).encode("utf-8"))
 
 

@@ -1,8 +1,9 @@
 """What may not leave this clone: every name, file and commit that a push would make public is looked through.
 
-Bounded in memory and time. A text is looked through in windows, up to its first 4 MiB; a binary file, which holds
-no text that anybody typed, up to its first window. What was found clean is remembered until it is published, so
-that a sync that runs out of time goes on from there the next time.
+Bounded in memory and time. A text is looked through whole, in windows that share some bytes; one of more than 64 MiB
+is no note and is not pushed by us at all. Of a binary file, which holds no text that anybody typed, the first 4 MiB
+are looked through, and whatever looks like text after that. What was found clean is remembered until it is
+published, so that a sync that runs out of time goes on from there the next time, also within a file.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 from commonwealth import atomic
 from commonwealth.errors import Busy, Refused
 from commonwealth.repo.commit import shown
-from commonwealth.repo.common import read_text
+from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git, decode, fields
 from commonwealth.repo.head import state_file
@@ -29,14 +31,18 @@ _OVERLAP = 1 << 13
 """Bytes; a secret is shorter than what two windows share."""
 
 _MOST = 1 << 22
-"""Bytes of one file that are looked through."""
+"""Bytes of a binary file that are looked through in any case."""
 
-_SAMPLE = 1 << 13
+_MOST_TEXT = 1 << 26
+"""Bytes of text in one file that can be looked through."""
+
+_CONTROLS = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27}) + b"\x7f"
 _STATE = "clean"
 _BATCH = 64
 """So many objects at most are looked through again after a sync was killed."""
 
-_SIGNATURE = re.compile(rb"-----BEGIN [A-Z ]*SIGNATURE-----.*?-----END [A-Z ]*SIGNATURE-----", re.DOTALL)
+_ARMOR = re.compile(rb" (?:-----(?:BEGIN|END) [A-Z ]+-----|[A-Za-z0-9+/=]{0,76})")
+"""A line of a signature, as it stands in the header of a commit."""
 
 
 def refuse_outgoing_secrets(
@@ -47,22 +53,29 @@ def refuse_outgoing_secrets(
     `known` are commits whose history is public already; `deadline` is a monotonic time. Returns what was looked
     at in part only, as warnings. Raises Refused for the first secret, Busy when the time is over.
     """
-    _refuse_names(git, commit, known, content)
     exclude = [f"^{name}" for name in known]
     listed = [line for line in decode(git.run("rev-list", "--objects", commit, *exclude)).split("\n") if line]
+    _refuse_names(git, [line for line in listed if " " not in line], known, content)
     warnings: list[str] = []
+    number = 0
+
+    def late() -> None:
+        if time.monotonic() >= deadline:
+            raise Busy(
+                f"Looking for secrets in what is not published yet takes longer than this sync may: "
+                f"{number} of {len(listed)} objects are done.",
+                hint="Nothing was pushed. The next sync goes on from there; `brain sync --timeout` gives it more.",
+            )
+
     with _Clean(git) as clean, Objects(git) as objects:
-        for number, line in enumerate(listed):
+        search = _Search(git, objects, content, known, clean, warnings, late)
+        for number, line in enumerate(listed):  # noqa: B007 - `late` says how far it is
             name, _, path = line.partition(" ")
             if name in clean.names:
                 continue
-            if clean.added and time.monotonic() >= deadline:  # at least one, so that every sync comes nearer the end
-                raise Busy(
-                    f"Looking for secrets in what is not published yet takes longer than this sync may: "
-                    f"{number} of {len(listed)} objects are done.",
-                    hint="Nothing was pushed. The next sync goes on from there; `brain sync --timeout` gives it more.",
-                )
-            _refuse_object(objects, name, path, known, content, warnings)
+            if clean.added:  # at least one, so that every sync comes nearer the end
+                late()
+            _refuse_object(search, name, path)
             clean.add(name)
     return tuple(warnings)
 
@@ -78,15 +91,18 @@ class _Clean:
 
     def __init__(self, git: Git) -> None:
         self._place = state_file(git, _STATE)
-        self.names = set((read_text(self._place, 1 << 26) or "").split())
+        words = (read_text(self._place, 1 << 26) or "").split()
+        self.names = {word for word in words if ":" not in word}
+        self._reached = dict(word.split(":", 1) for word in words if ":" in word)
         self.added = 0
         self._saved = 0
+        self._further = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self.added != self._saved and (kind is not None or self.added >= _BATCH):
+        if (self.added != self._saved or self._further) and (kind is not None or self.added >= _BATCH):
             self._save()
 
     def add(self, name: str) -> None:
@@ -95,14 +111,28 @@ class _Clean:
         if self.added - self._saved >= max(_BATCH, len(self.names) // 8):
             self._save()
 
+    def reached(self, name: str) -> int:
+        """The byte of a large object up to which it was found clean."""
+        offset = self._reached.get(name, "")
+        return int(offset) if offset.isdecimal() else 0
+
+    def reach(self, name: str, offset: int) -> None:
+        """Up to `offset`, the object is clean."""
+        self._reached = {name: str(offset)}
+        self._further = True
+
     def _save(self) -> None:
-        self._saved = self.added
-        atomic.replace(self._place, "".join(f"{name}\n" for name in sorted(self.names)).encode())
+        self._saved, self._further = self.added, False
+        lines = [*sorted(self.names), *(f"{name}:{offset}" for name, offset in self._reached.items())]
+        atomic.replace(self._place, "".join(f"{line}\n" for line in lines).encode())
 
 
-def _refuse_names(git: Git, commit: str, known: Sequence[str], content: Content) -> None:
-    """A name is public with its commit, also that of a file whose bytes are known: a copy, a move, a submodule."""
-    commits = git.run("rev-list", commit, *(f"^{name}" for name in known))
+def _refuse_names(git: Git, new: Sequence[str], known: Sequence[str], content: Content) -> None:
+    """A name is public with its commit, also that of a file whose bytes are known: a copy, a move, a submodule.
+
+    `new` are the commits; in a listing of objects they alone have no name, not even an empty one.
+    """
+    commits = "".join(f"{name}\n" for name in new).encode("ascii")
     flags = ("-r", "-t", "-m", "--root", "--no-commit-id", "--no-renames", "--name-only", "-z")
     only = ("--diff-filter=d", "--ignore-submodules=none")
     for path in dict.fromkeys(fields(git.run("diff-tree", "--stdin", *flags, *only, input=commits))):
@@ -110,7 +140,7 @@ def _refuse_names(git: Git, commit: str, known: Sequence[str], content: Content)
             raise Refused(
                 f"secret: {shown(path, content)}: file name in a commit that is not published yet",
                 hint="Nothing was pushed. Revoke the secret; rename the file; then rewrite the commits that hold "
-                f"that name: {_rewrite(known)}.",
+                f"that name: {_rewrite(git, known)}.",
             )
 
 
@@ -118,50 +148,102 @@ def _was_public(git: Git, path: str, known: Sequence[str]) -> bool:
     return bool(known) and bool(git.run("rev-list", "-1", "--full-history", *known, "--", path))
 
 
-def _rewrite(known: Sequence[str]) -> str:
-    return f"`git rebase -i {known[-1][:12] if known else '--root'}`"
+def _rewrite(git: Git, known: Sequence[str]) -> str:
+    return f"`{git_at(git.root)} rebase -i {known[-1][:12] if known else '--root'}`"
 
 
-def _refuse_object(
-    objects: Objects, name: str, path: str, known: Sequence[str], content: Content, warnings: list[str]
-) -> None:
-    info = objects.info(name)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One look through what a push would publish."""
+
+    git: Git
+    objects: Objects
+    content: Content
+    known: Sequence[str]
+    clean: _Clean
+    warnings: list[str]
+    late: Callable[[], None]
+    """Raises Busy where the time is over."""
+
+
+def _refuse_object(search: _Search, name: str, path: str) -> None:
+    info = search.objects.info(name)
     if info is None or info[1] not in ("blob", "commit"):
         return
-    where = path if info[1] == "blob" else ""
-    data = objects.beginning(name, _MOST) or b""
-    if not where:
-        data = _words_of_commit(data)
-    elif content.is_derived(where):
-        data = _new_lines(objects, data, [f"{name}:{where}" for name in known])
-    seen = 0
-    for start, window in _windows(data):
-        for finding in content.scan(where, window):
-            place = shown(path, content) if where else f"the commit {name[:12]}"
+    size = info[2]
+    if info[1] == "commit":
+        _refuse_large(search, f"The message of the commit {name[:12]}", size)
+        _refuse_windows(search, f"the commit {name[:12]}", "", _cut(_words_of_commit(search.objects.read(name) or b"")))
+        return
+    place = shown(path, search.content)
+    if search.content.is_derived(path) and size <= _MOST:
+        data = search.objects.read(name) or b""
+        new = _new_lines(search.objects, data, [f"{commit}:{path}" for commit in search.known])
+        _refuse_windows(search, place, path, _cut(new))
+        return
+    sample = search.objects.beginning(name, _WINDOW) or b""
+    if not is_binary(sample):
+        _refuse_large(search, place, size)
+    begin = search.clean.reached(name)
+    _refuse_windows(search, place, path, _texts(search, name, place, begin), name=name)
+
+
+def _refuse_large(search: _Search, what: str, size: int) -> None:
+    if size > _MOST_TEXT:
+        raise Refused(
+            f"{what} has {size / (1 << 20):.1f} MiB of text: that is too much to be looked through for secrets.",
+            hint="Nothing was pushed. It is no note, so take it out of the brain and rewrite the commits that hold it: "
+            f"{_rewrite(search.git, search.known)}. Or, if all of it may be public, push by hand: "
+            f"`{git_at(search.git.root)} push`.",
+        )
+
+
+def _texts(search: _Search, name: str, place: str, begin: int) -> Iterator[tuple[int, bytes]]:
+    """The windows of a file that are looked through: the first 4 MiB whatever they hold, then those of text."""
+    texts, skipped = begin, False
+    for start, window in search.objects.windows(name, _WINDOW, _OVERLAP, begin):
+        if start >= _MOST and is_binary(window):
+            skipped = True
+            continue
+        texts += len(window)
+        _refuse_large(search, place, texts - _WINDOW)
+        yield start, window
+    if skipped:
+        search.warnings.append(f"{place} is no text: secrets were looked for in its first 4 MiB and its texts.")
+
+
+def _refuse_windows(
+    search: _Search, place: str, path: str, windows: Iterable[tuple[int, bytes]], *, name: str | None = None
+) -> None:
+    """Raise Refused for the first secret in `windows`; with the `name` of an object, a later look goes on there."""
+    fresh = True
+    for start, window in windows:
+        if name is not None and not fresh:
+            search.clean.reach(name, start)
+            search.late()
+        fresh = False
+        for finding in search.content.scan(path, window):
             spot = f"{finding.where} after byte {start}" if start else finding.where
             raise Refused(
                 f"secret: {place}: {spot} ({finding.rule}) in a commit that is not published yet",
                 hint="Nothing was pushed. Revoke the secret; take it out of the file; then rewrite the commits "
-                f"that hold it: {_rewrite(known)}.",
+                f"that hold it: {_rewrite(search.git, search.known)}.",
             )
-        seen = start + len(window)
-    if (where and seen < len(data)) or info[2] > _MOST:
-        size = f"{info[2] / (1 << 20):.1f} MiB"
-        warnings.append(f"{shown(path, content)} has {size}: only its beginning was looked through for secrets.")
 
 
-def _windows(data: bytes) -> Iterator[tuple[int, bytes]]:
-    end = _WINDOW if _is_binary(data[:_SAMPLE]) else len(data)
-    for start in range(0, max(1, end - _OVERLAP), _WINDOW - _OVERLAP):
-        yield start, data[start : min(end, start + _WINDOW)]
+def _cut(data: bytes) -> Iterator[tuple[int, bytes]]:
+    for start in range(0, max(1, len(data) - _OVERLAP), _WINDOW - _OVERLAP):
+        yield start, data[start : start + _WINDOW]
 
 
-def _is_binary(sample: bytes) -> bool:
-    """Whether this is the beginning of no text: it holds NUL, and not as UTF-16 does, in every other place."""
-    if b"\0" not in sample or sample[:2] in (b"\xff\xfe", b"\xfe\xff"):
+def is_binary(window: bytes) -> bool:
+    """Whether a part of a file is no text: of its bytes many are controls that no text has. UTF-16 is text."""
+    if len(window) - len(window.translate(None, _CONTROLS)) <= len(window) >> 5:
         return False
-    even, odd = sample[::2].count(0), sample[1::2].count(0)
-    return max(even, odd) * 4 < len(sample) or min(even, odd) * 8 > len(sample)
+    if window[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return False
+    even, odd = window[::2].count(0), window[1::2].count(0)
+    return max(even, odd) * 4 < len(window) or min(even, odd) * 8 > len(window)
 
 
 def _new_lines(objects: Objects, data: bytes, published: Sequence[str]) -> bytes:
@@ -171,12 +253,15 @@ def _new_lines(objects: Objects, data: bytes, published: Sequence[str]) -> bytes
 
 
 def _words_of_commit(data: bytes) -> bytes:
-    """What people wrote into a commit: all but object names and signatures."""
+    """What people wrote into a commit: all but object names and signatures, which stand in its header."""
     head, _, message = data.partition(b"\n\n")
     kept: list[bytes] = []
-    dropped = False
+    field, armored = b"", False
     for line in head.split(b"\n"):
-        dropped = dropped if line.startswith(b" ") else line.startswith((b"tree ", b"parent ", b"gpgsig"))
-        if not dropped:
+        field, value = (field, line) if line.startswith(b" ") else line.partition(b" ")[::2]
+        more = line if value is line else b" " + value
+        armored = (armored or more.startswith(b" -----BEGIN ")) and value is line
+        signed = field.startswith(b"gpgsig") or (field == b"mergetag" and armored)
+        if field not in (b"tree", b"parent") and not (signed and _ARMOR.fullmatch(more)):
             kept.append(line)
-    return _SIGNATURE.sub(b"", b"\n".join([*kept, message]))
+    return b"\n".join([*kept, message])

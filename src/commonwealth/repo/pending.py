@@ -5,28 +5,29 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from commonwealth import atomic
 from commonwealth.errors import BadNote, Damaged, Refused
-from commonwealth.repo import workfiles
+from commonwealth.repo import deletions, workfiles
 from commonwealth.repo.commit import Change, commit, refuse_secrets, shown
 from commonwealth.repo.content import Content, Person
-from commonwealth.repo.git import Git, fields
+from commonwealth.repo.git import Git
+from commonwealth.repo.ignored import ignored_on_purpose
 from commonwealth.repo.lock import WriterLock
-from commonwealth.repo.move import keep_bytes, read_bases, write_bases
+from commonwealth.repo.move import ABSENT, read_bases, write_bases
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.repair import repair_committed, settle_unmerged
-from commonwealth.repo.store import REGULAR, blob, matches, set_index
+from commonwealth.repo.store import REGULAR, blob, matches
 from commonwealth.repo.stranded import PATIENCE
+from commonwealth.repo.tables import part_by_hand, put_back_made
 from commonwealth.repo.tree import Entry
-
-MOST_DELETIONS, MOST_DELETED_SHARE = 20, 0.1
-"""More hand deletions than this at once, or more than this share of all notes, wait for a person's word."""
+from commonwealth.repo.unplaced import put_down, unplaced
+from commonwealth.repo.worklist import Listed, listed
 
 _MOST_NAMED = 20
-_BLOCKED = ("a link in the place of", "a file in the place of")
+_BLOCKED = ("a link in the place of", "a file in the place of", f"{ABSENT}:")
 _LARGEST = 1 << 20
 """Bytes; a larger file is no note, whatever its name is."""
 
@@ -45,12 +46,16 @@ class Pending:
     """Everything in a work tree that no commit holds yet."""
 
     edits: tuple[Edit, ...] = ()
+    deletions: tuple[Edit, ...] = ()
+    """Deletions by hand that are too many to be committed unasked; none of them is among `edits`."""
     held: tuple[tuple[str, str], ...] = ()
     """(path, cause) of what differs and cannot be committed as it is."""
     derived: tuple[tuple[str, Entry | None], ...] = ()
     """Derived files that differ from the last commit, with their committed entries."""
     strays: tuple[str, ...] = ()
     """Files and nested repositories that are nobody's note: never committed by us."""
+    others: tuple[str, ...] = ()
+    """Files in git that are nobody's note and differ from the last commit: a person's to commit."""
     debris: tuple[str, ...] = ()
     """Unfinished files that a writer of ours left behind when it was killed."""
     unmerged: tuple[str, ...] = ()
@@ -66,28 +71,25 @@ class Settled:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    path: str
-    head: Entry | None
-    unmerged: bool = False
-    ignored: bool = False
-
-
-def pending(git: Git, content: Content) -> Pending:
+def pending(git: Git, content: Content, *, without_index: bool = False) -> Pending:
     """Look for edits with one `git status` over the watched files and folders; nothing is changed.
 
-    At the root, untracked files and repositories are named too; other folders there are somebody else's.
+    `without_index` compares with HEAD alone, for where git's index cannot be read. At the root, untracked files and
+    repositories are named too; other folders there are somebody else's.
     """
     edits: list[Edit] = []
     held: list[tuple[str, str]] = blocked(git, content)
     in_the_way = {path for path, _ in held}
+    absent = unplaced(git, content)
+    held += [(path, cause) for path, cause in absent.items() if in_the_way.isdisjoint(_above(path))]
+    in_the_way |= absent.keys()
+    folders = {folder for path in absent for folder in _above(path)}
     derived: list[tuple[str, Entry | None]] = []
-    strays: list[str] = []
+    foreign: list[Listed] = []
     debris: list[str] = []
-    ignored: dict[str, _Entry] = {}
+    ignored: dict[str, Listed] = {}
     unmerged: list[str] = []
-    for entry in _status(git, content.watched):
+    for entry in listed(git, content.watched, without_index=without_index):
         path = entry.path
         if entry.unmerged and (content.owns(path) or content.is_config(path) or content.is_derived(path)):
             unmerged.append(path)
@@ -100,22 +102,49 @@ def pending(git: Git, content: Content) -> Pending:
         elif content.is_derived(path):
             derived.append((path, entry.head))
         elif path.endswith("/") or (content.owns(path) is None and not content.is_config(path)):
-            (debris if atomic.TEMPORARY.fullmatch(_name(path)) else strays).append(path)
-        elif any(content.is_derived(folder) for folder in _above(path)):
-            held.append((path, "it lies below the place of a derived file"))
-        elif entry.unmerged:
-            held.append((path, "a merge by hand has left it unmerged"))
+            foreign.append(entry)
+        elif (cause := _misplaced(entry, content, folders)) is not None:
+            held.append((path, cause))
         else:
             _sort(git, entry, content, edits, held)
     _sort_ignored(git, ignored, content, edits, held)
-    return Pending(tuple(edits), tuple(held), tuple(derived), tuple(sorted(strays)), tuple(debris), tuple(unmerged))
+    derived, by_hand = part_by_hand(git, derived, content, held)
+    foreign += [Listed(path, head) for path, head in by_hand]
+    strays = sorted(entry.path for entry in foreign if entry.head is None)
+    debris += [path for path in strays if atomic.TEMPORARY.fullmatch(_name(path))]
+    return Pending(
+        *_without_bulk(git, edits, content),
+        held=tuple(held),
+        derived=tuple(derived),
+        strays=tuple(path for path in strays if path not in debris),
+        others=tuple(e.path for e in foreign if e.head and _differs(git, e, known=not without_index)),
+        debris=tuple(debris),
+        unmerged=tuple(unmerged),
+    )
+
+
+def _misplaced(entry: Listed, content: Content, folders: Collection[str]) -> str | None:
+    """Why a note cannot be committed where it lies; `folders` are those of files that came in and have no place."""
+    if entry.path in folders:
+        return "a folder of this name has come in: rename the file"
+    if any(content.is_derived(folder) for folder in _above(entry.path)):
+        return "it lies below the place of a derived file"
+    return "a merge by hand has left it unmerged" if entry.unmerged else None
+
+
+def _without_bulk(git: Git, edits: list[Edit], content: Content) -> tuple[tuple[Edit, ...], tuple[Edit, ...]]:
+    """The edits, and the deletions among them that wait for a person's word."""
+    gone = [edit.path for edit in edits if edit.data is None]
+    lost = deletions.in_bulk(git, gone, [edit.path for edit in edits if edit.head is None], content)
+    kept = tuple(edit for edit in edits if edit.path not in lost)
+    return kept, tuple(edit for edit in edits if edit.path in lost)
 
 
 def _sort_ignored(
-    git: Git, ignored: dict[str, _Entry], content: Content, edits: list[Edit], held: list[tuple[str, str]]
+    git: Git, ignored: dict[str, Listed], content: Content, edits: list[Edit], held: list[tuple[str, str]]
 ) -> None:
     notes = [path for path in ignored if content.owns(path) is not None]
-    for path, cause in _ignored_on_purpose(git, notes).items():
+    for path, cause in ignored_on_purpose(git, notes).items():
         if cause:
             held.append((path, cause))
         else:
@@ -140,79 +169,20 @@ def blocked(git: Git, content: Content) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def _at_root(root: str, watched: Sequence[str]) -> list[str]:
-    """The files and the nested repositories directly at the root."""
-    tops = {path.split("/", 1)[0] for path in watched} | {".git"}
-    with os.scandir(root) as entries:
-        return sorted(
-            entry.name
-            for entry in entries
-            if entry.name not in tops
-            and (not entry.is_dir(follow_symlinks=False) or os.path.lexists(os.path.join(entry.path, ".git")))
-        )
-
-
 def _above(path: str) -> list[str]:
     """The folders that hold `path`, the nearest first."""
     parts = path.split("/")
     return ["/".join(parts[:depth]) for depth in range(len(parts) - 1, 0, -1)]
 
 
-def _ignored_on_purpose(git: Git, paths: list[str]) -> dict[str, str]:
-    """For each ignored note the rule of this brain that ignores it; "" where only the person's own excludes do,
-    which were made for other folders."""
-    if not paths:
-        return {}
-    listing = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    words = ("check-ignore", "--verbose", "--no-index", "-z", "--stdin")
-    done = git.call(*words, input=listing, env={"GIT_LITERAL_PATHSPECS": "0"})
-    parts = fields(done.out)
-    causes = dict.fromkeys(paths, "")
-    for source, line, pattern, path in zip(*(parts[start::4] for start in range(4)), strict=True):
-        local = not os.path.isabs(source) or source == os.path.join(git.common_dir, "info", "exclude")
-        if local and path in causes:
-            causes[path] = f"git ignores it by {source}, line {line} ({pattern})"
-    return causes
-
-
-def _status(git: Git, watched: tuple[str, ...]) -> Iterator[_Entry]:
-    at_root = _at_root(git.root, watched)
-    outside = {name for top in at_root for name in (top, f"{top}/")}
-    out = git.run(
-        "status",
-        "--porcelain=v2",
-        "-z",
-        "--untracked-files=all",
-        "--no-renames",
-        "--ignored=traditional",
-        "--",
-        *watched,
-        *at_root,
-    )
-    seen: dict[str, _Entry] = {}
-    untracked: set[str] = set()
-    for record in fields(out):
-        if record.startswith("1 "):
-            words = record.split(" ", 8)
-            head = None if words[3] == "000000" else (words[3], words[6])
-            seen[words[8]] = _Entry(words[8], head)
-        elif record.startswith("u "):
-            path = record.split(" ", 10)[10]
-            seen[path] = _Entry(path, None, unmerged=True)
-        elif record.startswith("? "):
-            untracked.add(record[2:])
-            # A file that was taken out of the index alone comes twice: the first record knows its commit.
-            seen.setdefault(record[2:], _Entry(record[2:], None))
-        elif record.startswith("! ") and record[2:] not in outside:
-            seen.setdefault(record[2:], _Entry(record[2:], None, ignored=True))
-    yield from (entry for entry in seen.values() if entry.path not in outside or entry.path in untracked)
-
-
-def _sort(git: Git, entry: _Entry, content: Content, edits: list[Edit], held: list[tuple[str, str]]) -> None:
+def _sort(git: Git, entry: Listed, content: Content, edits: list[Edit], held: list[tuple[str, str]]) -> None:
     path = entry.path
     try:
         data = _read(git, path)
         if matches(data, entry.head):
+            return
+        if data is None and (cause := _out_of_reach(git, path, content)) is not None:
+            held.append((path, f"{ABSENT}: {cause}"))
             return
         if data is not None:
             refuse_secrets(path, data, content)
@@ -226,6 +196,24 @@ def _sort(git: Git, entry: _Entry, content: Content, edits: list[Edit], held: li
         held.append((path, error.message))
     else:
         edits.append(Edit(path, entry.head, data))
+
+
+def _differs(git: Git, entry: Listed, *, known: bool) -> bool:
+    """Whether a file differs from the commit. With an index this is `known`: git has said so."""
+    if known or entry.head is None or entry.head[0] not in REGULAR:
+        return known
+    try:
+        return not matches(_read(git, entry.path), entry.head)
+    except (Refused, Damaged):
+        return False
+
+
+def _out_of_reach(git: Git, path: str, content: Content) -> str | None:
+    """What keeps a file that is not deleted from being seen; a note in the place of its folder, or a folder in its
+    own, is a person's doing."""
+    if any(content.owns(folder) for folder in _above(path)) or os.path.isdir(os.path.join(git.root, path)):
+        return None
+    return workfiles.obstacle(git.root, path)
 
 
 def _read(git: Git, path: str) -> bytes | None:
@@ -259,6 +247,7 @@ def commit_pending(
     which a merge by hand has left its markers are repaired, uncommitted ones once nobody saved them for `patience`
     seconds.
     """
+    put_down(git, content)
     found = pending(git, content)
     told: list[str] = []
     if found.held or found.unmerged:
@@ -269,9 +258,12 @@ def commit_pending(
         with contextlib.suppress(OSError):
             os.unlink(workfiles.locate(git.root, path))
     warnings = told + _named(found, content)
-    warnings += _put_back_derived(git, found)
-    edits, held_back = _without_bulk_deletions(git, found.edits, tip, content, accept=accept_deletions)
-    warnings += held_back
+    warnings += put_back_made(git, found.derived)
+    edits = found.edits
+    if accept_deletions:
+        edits += found.deletions
+    elif found.deletions:
+        warnings.append(deletions.told(git.root, [edit.path for edit in found.deletions]))
     changes, bases = _changes(git, edits, content, warnings)
     if changes:
         message = _message(edits)
@@ -288,10 +280,11 @@ def _named(found: Pending, content: Content) -> list[str]:
         f"{path} is {cause}." if cause.startswith(_BLOCKED) else f"{shown(path, content)} is not committed: {cause}"
         for path, cause in found.held
     ]
-    strays = found.strays[:_MOST_NAMED]
+    left = sorted(found.strays + found.others)
+    strays = left[:_MOST_NAMED]
     warnings += [f"{shown(path, content)} is not a note and was left alone." for path in strays]
-    if len(found.strays) > len(strays):
-        warnings.append(f"{len(found.strays) - len(strays)} other files are no notes and were left alone.")
+    if len(left) > len(strays):
+        warnings.append(f"{len(left) - len(strays)} other files are no notes and were left alone.")
     return warnings
 
 
@@ -300,63 +293,6 @@ def _message(edits: tuple[Edit, ...]) -> str:
     removed = sum(edit.data is None for edit in edits)
     counts = ((added, "added"), (len(edits) - added - removed, "changed"), (removed, "removed"))
     return "Notes by hand: " + ", ".join(f"{count} {what}" for count, what in counts if count)
-
-
-def _put_back_derived(git: Git, found: Pending) -> list[str]:
-    """Derived files are made, not edited: what a person wrote into one is kept aside under a private ref."""
-    warnings: list[str] = []
-    clean: list[str] = []
-    if not found.derived:
-        return warnings
-    with Objects(git) as objects:
-        for path, head in found.derived:
-            if not _is_file_or_gone(git.root, path):
-                warnings.append(f"{path} is no file, though that is the place of a derived one: move it away.")
-                continue
-            data = workfiles.read(git.root, path)
-            if head is None:
-                continue  # the next refresh makes it, or it is nobody's
-            clean.append(path)
-            if matches(data, head):
-                continue
-            if data is not None:
-                name = keep_bytes(git, data)
-                warnings.append(
-                    f"{path} is made from the notes, so the edit by hand was taken out; "
-                    f"`git cat-file -p {name[:12]}` still shows it."
-                )
-            workfiles.replace(git.root, path, blob(objects, head) or b"", data)
-    if clean:
-        set_index(git, clean, {})
-    return warnings
-
-
-def _is_file_or_gone(root: str, path: str) -> bool:
-    try:
-        return stat.S_ISREG(os.lstat(workfiles.locate(root, path)).st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except Refused:
-        return False
-
-
-def _without_bulk_deletions(
-    git: Git, edits: tuple[Edit, ...], tip: str | None, content: Content, *, accept: bool
-) -> tuple[tuple[Edit, ...], list[str]]:
-    arrived = {_name(edit.path) for edit in edits if edit.head is None}
-    gone = {edit.path for edit in edits if edit.data is None and _name(edit.path) not in arrived}
-    if accept or len(gone) < 2 or tip is None:
-        return edits, []
-    if len(gone) <= MOST_DELETIONS:
-        listed = fields(git.run("ls-tree", "-r", "-z", "--name-only", tip))
-        if len(gone) <= MOST_DELETED_SHARE * sum(content.owns(path) is not None for path in listed):
-            return edits, []
-    first = min(gone)
-    warning = (
-        f"{len(gone)} notes were deleted by hand ({first} and others): not committed until "
-        "`brain sync --accept-deletions`; `git restore FOLDER` brings them back."
-    )
-    return tuple(edit for edit in edits if edit.path not in gone), [warning]
 
 
 def _name(path: str) -> str:

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 
 from commonwealth.errors import Refused
-from commonwealth.repo.common import find_git_dir
+from commonwealth.repo.common import find_git_dir, git_at
 from commonwealth.repo.git import Git
 
 
@@ -20,7 +20,7 @@ def require_empty(root: str) -> None:
     if os.path.isdir(root) and os.listdir(root):
         raise Refused(
             f"{root} is not empty and not the root of a git repository.",
-            hint="Name a new folder, or run `git init` there first if these files belong with the brain.",
+            hint=f"Name a new folder, or run `{git_at(root)} init` first if these files belong with the brain.",
         )
 
 

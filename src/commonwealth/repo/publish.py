@@ -1,9 +1,9 @@
 """Our commits go out: one push a round, never by force, looked through for secrets first, verified by reading refs.
 
-Where the main branch takes no pushes, what waits goes to one branch of the remote for requests. It only ever grows:
-what lies there and is not ours is taken in first, and what we offer holds its tip, so that a request that people
-look at is never rewritten under their eyes. Merged by the server, whether as a merge, a squash or a rebase, it comes
-back as part of the main branch, and nothing is left to offer.
+Where the main branch takes no pushes, what waits goes to one branch of the remote for requests (see `request`). What
+we offer holds what we offered there before, so that a request that people look at is never rewritten under their
+eyes. Merged by the server, whether as a merge, a squash or a rebase, it comes back as part of the main branch, and
+nothing is left to offer.
 """
 
 from __future__ import annotations
@@ -16,21 +16,16 @@ import time
 from commonwealth import atomic
 from commonwealth.errors import BrainError, Offline, Refused
 from commonwealth.faults import fault
-from commonwealth.repo import fairness, outgoing, remote, rewritten
+from commonwealth.repo import fairness, outgoing, remote, request, rewritten
 from commonwealth.repo.common import read_text
 from commonwealth.repo.failures import Declined
-from commonwealth.repo.head import ref_value, state_file
-from commonwealth.repo.integrate import integrate
-from commonwealth.repo.move import move
+from commonwealth.repo.head import state_file
+from commonwealth.repo.integrate import without_made
 from commonwealth.repo.objects import Objects
-from commonwealth.repo.refresh import read_mark, refreshed, touched, write_mark
-from commonwealth.repo.run import REQUEST_REF, Ended, Run
-from commonwealth.repo.store import commit_info, differences, entries_at, make_own_commit, move_ref
+from commonwealth.repo.run import Ended, Run
+from commonwealth.repo.store import commit_info, differences, entries_at, make_own_commit
 
 REQUEST_MESSAGE = "Merge the request"
-_OFFERED = "offered"
-"""The file of this clone that names what we pushed last to the branch for requests; a private ref keeps the commit."""
-
 _PROTECTED = "protected"
 _PATIENCE = 0.3
 """The share of the time left that one pause may take: even a short sync tries more than once."""
@@ -51,16 +46,19 @@ def push(run: Run) -> Ended | None:
 def _direct(run: Run) -> Ended | None:
     assert run.tip is not None
     tip = run.tip
-    answer = _send(run, run.branch, tip)
+    answer = _send(run, run.branch, tip, request.own_on_remote(run))
     if answer.state == "accepted" and _is_there(run, run.branch, tip):
         run.sent = True
         run.pushed |= run.notes_in(run.theirs, tip)
         run.theirs = tip
         fairness.forget_lost(run.git)
         _forget_protection(run)
+        if run.known is None:
+            remote.track(run.git, run.remote or "", run.branch)
         return run.published()
     if answer.state == "protected" and run.consent.request is not None:
         _remember_protection(run)
+        run.declined = True
         return None
     if answer.state in ("declined", "protected"):
         return run.owing("committed", _declined(run.branch, answer))
@@ -68,10 +66,10 @@ def _direct(run: Run) -> Ended | None:
     return None
 
 
-def _send(run: Run, branch: str, commit: str) -> remote.Pushed:
-    """One push of `commit` to the remote's `branch`."""
+def _send(run: Run, branch: str, commit: str, asked: str | None) -> remote.Pushed:
+    """One push of `commit` to the remote's `branch`; `asked` is what the remote has already as a request."""
     rewritten.refuse_return(run)
-    known = [*run.scanned, *filter(None, [run.asked, run.theirs])]
+    known = [*run.scanned, *filter(None, [asked, run.theirs])]
     run.warnings += outgoing.refuse_outgoing_secrets(run.git, commit, known, run.content, run.deadline)
     run.scanned = [commit]
     fault("push-before")
@@ -119,21 +117,16 @@ def _declined(branch: str, answer: remote.Pushed) -> Refused:
 # A main branch that takes requests only
 
 
-def request_branch(run: Run) -> str | None:
-    """The remote's branch for requests, if this brain shares by it now or did before."""
-    request = run.consent.request
-    used = run.consent.by_request or _protected_since(run) is not None or was_offered(run)
-    return request if used else None
-
-
-def was_offered(run: Run) -> bool:
-    """Whether anything was ever pushed from here to the branch for requests."""
-    return run.consent.request is not None and _offered(run) is not None
+def shares_by_request(run: Run) -> bool:
+    """Whether this clone shares by a branch for requests, or did and something still waits there."""
+    if run.consent.request is None:
+        return False
+    return run.consent.by_request or _protected_since(run) is not None or request.was_offered(run)
 
 
 def is_settled(run: Run) -> bool:
     """Whether a request has nothing to ask for: only derived files differ from the remote's main branch."""
-    if run.theirs is None or run.tip is None or request_branch(run) is None:
+    if run.theirs is None or run.tip is None or not shares_by_request(run):
         return False
     return _by_request(run) and run.only_derived(run.theirs, run.tip)
 
@@ -143,77 +136,46 @@ def _by_request(run: Run) -> bool:
     exist yet is made by pushing to it."""
     if run.consent.request is None or run.theirs is None:
         return False
+    if run.consent.asked and not run.declined:
+        return run.consent.by_request
     return run.consent.by_request or _protected_since(run) == run.now[:10]
 
 
-def bring_in_request(run: Run) -> None:
-    """Take in what lies on the branch for requests and did not come from here: another clone of the same person, or
-    a commit made while the request was looked at."""
-    asked, tip = run.asked, run.tip
-    if asked is None or tip is None or run.theirs is None or asked == _offered(run):
-        return
-    if any(run.follows(holder, asked) for holder in (tip, run.theirs)):
-        return
-    bases = run.bases(tip, asked)
-    if not bases:
-        run.warnings.append(f"The branch {run.consent.request} of the remote has nothing in common with this brain.")
-        return
-    united = integrate(run.git, bases, asked, tip, run.content)
-    with Objects(run.git) as objects:
-        if united.tree == commit_info(objects, tip).tree:  # all of it has come in another way
-            _remember_offered(run, asked)
-            return
-    run.pulled |= {path for path in united.pulled if run.content.owns(path)}
-    run.warnings.extend(united.warnings)
-    run.conflicts.update(united.conflicts)
-    paths = touched(run.git, united.tree, [read_mark(run.git), tip])
-    tree = refreshed(run.git, united.tree, paths, run.content, run.warnings)
-    merged = make_own_commit(run.git, tree, [asked, tip], REQUEST_MESSAGE, _latest(run, asked, tip))
-    run.warnings.extend(move(run.git, run.branch, tip, merged, run.content))
-    run.tip = merged
-    write_mark(run.git, merged)
-
-
 def _request(run: Run) -> Ended | None:
-    """Offer our tip on the branch for requests, unless it has all that is ours already."""
+    """Offer our tip on a branch for requests, unless it has all that is ours already."""
     assert run.tip is not None
-    request, commit = run.consent.request or "", run.tip
-    if run.asked is not None:
-        if _holds_ours(run, run.asked) and _merges(run, run.asked):
-            return _waiting(run)
-        if not run.follows(commit, run.asked):
+    commit = run.tip
+    branch, asked = request.place(run)
+    if asked is not None:
+        if _holds_ours(run, asked) and _merges(run, asked):
+            request.confirm(run, branch, asked)
+            return _waiting(run, branch)
+        if not run.follows(commit, asked):
             with Objects(run.git) as objects:
                 tree = commit_info(objects, commit).tree
-            parents = [commit, run.asked]
+            parents = [commit, asked]
             commit = make_own_commit(run.git, tree, parents, REQUEST_MESSAGE, _latest(run, *parents))
-    answer = _send(run, request, commit)
-    if answer.state == "accepted" and _is_there(run, request, commit):
-        _remember_offered(run, commit)
+    request.attempt(run, branch, commit)
+    answer = _send(run, branch, commit, asked)
+    if answer.state == "accepted" and remote.remote_tip(run.git, run.remote or "", branch, run.left()) == commit:
+        request.confirm(run, branch, commit)
         fault("request-offered")
         run.sent = True
         run.pushed |= run.notes_in(run.theirs, run.tip)
         fairness.forget_lost(run.git)
-        return _waiting(run)
+        return _waiting(run, branch)
     if answer.state in ("declined", "protected"):
-        return run.owing("committed", _declined(request, answer))
+        return run.owing("committed", _declined(branch, answer))
     _lose(run)
     return None
-
-
-def _remember_offered(run: Run, commit: str) -> None:
-    move_ref(run.git, REQUEST_REF, commit, ref_value(run.git, REQUEST_REF), "offered")
-    atomic.replace(state_file(run.git, _OFFERED), f"{commit}\n".encode())
-
-
-def _offered(run: Run) -> str | None:
-    return (read_text(state_file(run.git, _OFFERED), 256) or "").strip() or None
 
 
 def _holds_ours(run: Run, commit: str) -> bool:
     """Whether `commit` has every change of ours to the main branch."""
     assert run.tip is not None
-    deltas = differences(run.git, run.theirs, run.tip)
-    ours = {path: delta.new for path, delta in deltas.items() if not run.content.is_derived(path)}
+    with Objects(run.git) as objects:
+        deltas = without_made(differences(run.git, run.theirs, run.tip), run.content, objects)
+    ours = {path: delta.new for path, delta in deltas.items()}
     return entries_at(run.git, commit, ours) == {path: entry for path, entry in ours.items() if entry is not None}
 
 
@@ -231,9 +193,8 @@ def _latest(run: Run, *commits: str) -> int:
         return max(commit_info(objects, commit).seconds for commit in commits)
 
 
-def _waiting(run: Run) -> Ended:
+def _waiting(run: Run, branch: str) -> Ended:
     """What waits is on the branch for requests: that is as far as we can take it."""
-    request = run.consent.request
     count = len(run.notes_in(run.theirs, run.tip or ""))
     what = (
         f"{count} note{'s' if count != 1 else ''} of yours wait{'s' if count == 1 else ''}" if count else "Yours waits"
@@ -242,8 +203,8 @@ def _waiting(run: Run) -> Ended:
     return run.owing(
         "committed",
         Refused(
-            f"{what} on the branch {request} of the remote to get into {run.branch}: {why}.",
-            hint=f"Open a request there to merge {request} into {run.branch} (one that is open has grown by itself). "
+            f"{what} on the branch {branch} of the remote to get into {run.branch}: {why}.",
+            hint=f"Open a request there to merge {branch} into {run.branch} (one that is open has grown by itself). "
             "When it is merged, the next sync takes it in.",
         ),
     )

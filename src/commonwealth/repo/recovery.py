@@ -8,20 +8,17 @@ operation go last. Killed anywhere in between, the next start finds the same sta
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
 import os
-from collections.abc import Sequence
+import stat
 
-from commonwealth import atomic
-from commonwealth.errors import BrainError, Refused
+from commonwealth.errors import Refused
 from commonwealth.faults import fault
 from commonwealth.repo import stranded, workfiles
 from commonwealth.repo.branchname import finish_rename
-from commonwealth.repo.common import read_text
+from commonwealth.repo.common import git_at, read_bytes
 from commonwealth.repo.content import Content
-from commonwealth.repo.git import Git, fields
+from commonwealth.repo.git import Git
 from commonwealth.repo.halfway import put_back
 from commonwealth.repo.head import (
     clear_locks,
@@ -30,28 +27,26 @@ from commonwealth.repo.head import (
     head_commit,
     main_branch,
     require_branch,
-    state_file,
 )
 from commonwealth.repo.integrate import integrate, merge_bases
-from commonwealth.repo.move import Journal, carry_out, finish_move, keep_bytes, read_journal, take_back
+from commonwealth.repo.laidout import clear, forget, keep_staged
+from commonwealth.repo.move import Journal, carry_out, finish_move, read_journal, take_back
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import rescue
 from commonwealth.repo.store import (
     blob,
     commit_info,
     differences,
-    entries_at,
     make_own_commit,
     matches,
     reset_index,
     wait_for_git,
 )
 from commonwealth.repo.stranded import PATIENCE, Stranded
-from commonwealth.repo.tree import Entry
+from commonwealth.repo.worktrees import checked_out_at
 
 MESSAGE = "Unite notes that an interrupted operation left apart"
 _LARGE_INDEX = 1 << 23
-_PUT_BACK = "put-back"
 
 
 def recover(git: Git, content: Content, *, patience: float = PATIENCE) -> tuple[str, ...]:
@@ -69,7 +64,7 @@ def recover(git: Git, content: Content, *, patience: float = PATIENCE) -> tuple[
     warnings = _put_back_halfway(git, content, patience, found) if left or found is None else []
     warnings += [*_mend_index(git), *_finish_journal(git, content, patience)]
     found = stranded.look(git, branch) if left else None
-    if found is not None:
+    if found is not None and checked_out_at(git, branch) is None:
         warnings += _end(git, found, content)
     return tuple(warnings)
 
@@ -101,6 +96,7 @@ def finish_stranded(git: Git, content: Content, *, patience: float = PATIENCE) -
 def _put_back_halfway(git: Git, content: Content, patience: float, found: Stranded | None) -> list[str]:
     warnings = put_back(git, content, patience)
     if warnings and found is None:  # else the end of the operation needs what the index knows, and mends it
+        warnings += keep_staged(git, "HEAD")
         clear_locks(git, patience)
         reset_index(git, "HEAD")
     return warnings
@@ -138,14 +134,14 @@ def _mend_index(git: Git) -> list[str]:
 
 def _is_sound(place: str, git: Git) -> bool:
     try:
-        with open(place, "rb") as file:
-            if os.fstat(file.fileno()).st_size > _LARGE_INDEX:
-                return file.read(4) == b"DIRC"
-            data = file.read()
+        data = read_bytes(place, _LARGE_INDEX + 1)
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # not ours to judge: git says what is wrong
+        mode = os.stat(place).st_mode
+        return not (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode))  # else not ours to judge: git says what is wrong
+    if len(data) > _LARGE_INDEX:
+        return data[:4] == b"DIRC"
     if data[:4] != b"DIRC":
         return False
     width = 32 if b"sha256" in _config(git) else 20
@@ -155,8 +151,7 @@ def _is_sound(place: str, git: Git) -> bool:
 
 def _config(git: Git) -> bytes:
     try:
-        with open(os.path.join(git.common_dir, "config"), "rb") as file:
-            return file.read()
+        return read_bytes(os.path.join(git.common_dir, "config"))
     except OSError:
         return b""
 
@@ -183,14 +178,15 @@ def _end(git: Git, found: Stranded, content: Content) -> list[str]:
     stash = stranded.autostash(git)
     if stash is not None and git.resolve(stash) is not None:
         laid_out += [f"{stash}^1", stash]
-    settled = _clear_debris(git, found, [*laid_out, found.tip, target], content)
+    warnings += keep_staged(git, found.head, [*laid_out, found.tip, target])
+    settled = clear(git, found, [*laid_out, found.tip, target], content, warnings)
     fault("stranded-kept")
     journal = Journal(found.branch, found.tip, target, found.elsewhere, reset=True, settled=tuple(settled))
     warnings += carry_out(git, journal, content)
     fault("stranded-moved")
     warnings += _unstash(git, content)
     stranded.put_away(git)
-    _forget_put_back(git)
+    forget(git)
     fault("stranded-done")
     return [_told(found, target), *warnings]
 
@@ -199,8 +195,8 @@ def _told(found: Stranded, target: str) -> str:
     united = "" if target == found.tip else "; its commits are united with the branch"
     if found.what in ("detached", "branch"):
         where = "HEAD was detached" if found.what == "detached" else "HEAD was on another branch"
-        return f"{where} and nobody was at work: it is back on {found.branch}{united}."
-    return f"A {found.what} was left unfinished and nobody was at work: it was brought to its end{united}."
+        return f"{where} and no git process was at work: it is back on {found.branch}{united}."
+    return f"A {found.what} was left unfinished and no git process was at work: it was brought to its end{united}."
 
 
 def _united(git: Git, tip: str, other: str, content: Content, warnings: list[str]) -> str:
@@ -229,81 +225,6 @@ def _back_from_a_branch(git: Git, found: Stranded, content: Content) -> list[str
     return [_told(found, found.tip), *warnings]
 
 
-def _clear_debris(git: Git, found: Stranded, sources: Sequence[str], content: Content) -> list[str]:
-    """Put files that git has laid out for its operation back to HEAD's version, from where the move takes them.
-
-    A file that a person has changed since stays: as an edit on HEAD's version, or, where git had asked for a
-    decision, as that decision; those are returned. What is put back and not in git yet is kept under a private ref.
-    Which files are put back is written down first: one that is edited after a kill is an edit of HEAD's version and
-    no decision about a version that nobody saw any more.
-    """
-    candidates, unmerged = _candidates(git, found.head, sources), stranded.unmerged(git)
-    candidates |= unmerged.keys()
-    heads = entries_at(git, found.head, candidates)
-    known = [entries_at(git, source, candidates) for source in sources]
-    staged, resolved = stranded.staged(git, candidates), stranded.resolved(git)
-    before, back, settled = _put_back_before(git, found.head), dict[str, bytes | None](), list[str]()
-    with Objects(git) as objects:
-        for path in sorted(candidates):
-            try:
-                current = workfiles.read(git.root, path)
-            except BrainError:
-                continue
-            head = heads.get(path)
-            if matches(current, head):
-                continue
-            versions = [entries.get(path) for entries in known] + [*unmerged.get(path, {}).values()]
-            if path not in resolved and path in staged:
-                versions.append(staged[path])
-            marked = current is not None and stranded.has_markers(git, path) is not None
-            absent = current is None and path not in unmerged  # git unlinks a file before it writes it
-            if absent or any(matches(current, version) for version in versions) or (marked and path in unmerged):
-                back[path] = current
-            elif path in before:
-                continue
-            elif path in unmerged or staged.get(path) != head or content.is_derived(path):
-                settled.append(path)
-        if back:
-            record = {"head": found.head, "paths": sorted(before | back.keys())}
-            atomic.replace(state_file(git, _PUT_BACK), json.dumps(record).encode("utf-8"))
-        for path, current in back.items():
-            _put_back(git, objects, path, current, heads.get(path))
-            fault("stranded-half")
-    return settled
-
-
-def _put_back_before(git: Git, head: str) -> frozenset[str]:
-    """The files that a recovery which was killed has put back to their version in the commit `head`."""
-    text = read_text(state_file(git, _PUT_BACK))
-    try:
-        record = json.loads(text) if text else {}
-    except ValueError:
-        return frozenset()
-    return frozenset(map(str, record["paths"])) if record.get("head") == head else frozenset()
-
-
-def _forget_put_back(git: Git) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(state_file(git, _PUT_BACK))
-
-
-def _candidates(git: Git, head: str, sources: Sequence[str]) -> set[str]:
-    paths: set[str] = set()
-    for source in dict.fromkeys(sources):
-        if source != head:
-            paths.update(fields(git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", head, source)))
-    return paths
-
-
-def _put_back(git: Git, objects: Objects, path: str, current: bytes | None, head: Entry | None) -> None:
-    if current is not None and objects.info(workfiles.blob_id(current, len(head[1]) if head else 40)) is None:
-        keep_bytes(git, current)
-    if head is not None:
-        workfiles.replace(git.root, path, blob(objects, head) or b"", current)
-    elif current is not None:
-        workfiles.remove(git.root, path, current)
-
-
 def _unstash(git: Git, content: Content) -> list[str]:
     """Bring back, as edits, what git had put aside before it began; the commit stays under a private ref."""
     stash = stranded.autostash(git)
@@ -320,7 +241,9 @@ def _unstash(git: Git, content: Content) -> list[str]:
             if matches(current, delta.old):
                 _put_edit(git, path, current, new)
             elif current is None or new is None or content.owns(path) is None:
-                warnings.append(f"{path} was edited before and changed since; `git show {stash[:12]}:{path}` has it.")
+                warnings.append(
+                    f"{path} was edited before and changed since; `{git_at(git.root)} show {stash[:12]}:{path}` has it."
+                )
             else:
                 merged = content.merge(blob(objects, delta.old), current, new, path)
                 for sibling, data in merged.siblings.items():

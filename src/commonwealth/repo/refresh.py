@@ -13,7 +13,7 @@ from commonwealth.repo.common import read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import state_file
-from commonwealth.repo.objects import Objects
+from commonwealth.repo.objects import Objects, is_commit
 from commonwealth.repo.store import TreeSnapshot, commit_info, differences, make_own_commit, store_files
 from commonwealth.repo.tree import Entry, edit_tree
 
@@ -24,7 +24,7 @@ _MARK = "derived"
 def read_mark(git: Git) -> str | None:
     """The commit up to which derived files are right, or None where that is not known."""
     mark = (read_text(state_file(git, _MARK), 256) or "").strip()
-    return mark if mark and git.resolve(mark) == mark else None
+    return mark if mark and is_commit(git, mark) else None
 
 
 def write_mark(git: Git, commit: str) -> None:
@@ -73,7 +73,7 @@ def refresh_commit(git: Git, tip: str, content: Content, warnings: list[str]) ->
         return tip
     with Objects(git) as objects:
         info = commit_info(objects, tip)
-    tree = refreshed(git, info.tree, touched(git, info.tree, [read_mark(git)]), content, warnings)
+    tree = refreshed(git, info.tree, touched(git, tip, [read_mark(git)]), content, warnings)
     if tree == info.tree:
         write_mark(git, tip)
         return tip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from commonwealth.repo.common import git_at
 from commonwealth.repo.declined import next_step, words_of
 from commonwealth.repo.failures import not_git
 from commonwealth.repo.git import Git, decode, redact
@@ -64,25 +66,45 @@ def chosen(names: tuple[str, ...]) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A remote that was there and is not configured any more: what is so, and how it comes back."""
+
+    message: str
+    step: str
+
+
+def lost(git: Git) -> Lost | None:
+    """Whether this clone has shared with a remote before and knows none now, as after the loss of its settings."""
+    if remote_names(git):
+        return None
+    refs = git.text("for-each-ref", "--count=1", "--format=%(refname)", "refs/remotes", "refs/commonwealth/seen")
+    if not refs:
+        return None
+    name = refs.split("/")[2] if refs.startswith("refs/remotes/") else "origin"
+    command = f"{git_at(git.root)} remote add {shlex.quote(name)} URL"
+    return Lost(
+        "This clone has shared with a remote before, and none is configured now: nothing is published.",
+        f"`{command}` sets it again.",
+    )
+
+
 def tracking_ref(remote: str, branch: str) -> str:
     """The ref that holds what was last seen of the remote's branch."""
     return f"refs/remotes/{remote}/{branch}"
 
 
-def fetch(git: Git, remote: str, branch: str, timeout: float, also: str | None = None) -> str | None:
+def fetch(git: Git, remote: str, branch: str, timeout: float) -> str | None:
     """The commit at the remote's branch, fetched; None where the remote has no such branch.
 
-    `also` is a branch that may be missing there: its tracking ref is brought up to date, or removed. Raises Offline
-    after `timeout` seconds, or what the failure means.
+    Raises Offline after `timeout` seconds, or what the failure means.
     """
     refuse_credentials(git, remote, "fetch")
     ref = tracking_ref(remote, branch)
-    words: tuple[str, ...] = ("fetch", "--quiet", "--no-tags", "--no-filter", "--no-write-fetch-head")
-    refspecs = [f"+refs/heads/{branch}:{ref}"]
-    if also is not None:  # with a `*` it may be missing, and --prune is for these two refs alone
-        words, refspecs = (*words, "--prune"), [*refspecs, f"+refs/heads/{also}*:{tracking_ref(remote, also)}*"]
+    words = ("fetch", "--quiet", "--no-tags", "--no-filter", "--no-write-fetch-head")
+    refspec = f"+refs/heads/{branch}:{ref}"
     for attempt in range(3):
-        done = git.call(*words, remote, *refspecs, timeout=timeout)
+        done = git.call(*words, remote, refspec, timeout=timeout)
         if done.code == 0:
             return ref_value(git, ref)
         if "couldn't find remote ref" in done.err:
@@ -125,8 +147,14 @@ def push(git: Git, remote: str, branch: str, commit: str, timeout: float) -> Pus
 
 def remote_tip(git: Git, remote: str, branch: str, timeout: float) -> str | None:
     """What the remote itself says its branch is at this moment."""
-    out = git.run("ls-remote", "--quiet", remote, f"refs/heads/{branch}", timeout=timeout).decode("ascii", "replace")
-    return out.split("\t", 1)[0] or None
+    return tips(git, remote, branch, timeout).get(branch)
+
+
+def tips(git: Git, remote: str, pattern: str, timeout: float) -> dict[str, str]:
+    """The tips of the remote's branches at this moment, by name: of those that match, and maybe of others."""
+    out = git.run("ls-remote", "--quiet", remote, f"refs/heads/{pattern}", timeout=timeout)
+    found = (line.partition("\t") for line in decode(out).splitlines())
+    return {name[len("refs/heads/") :]: value for value, _, name in found if name.startswith("refs/heads/")}
 
 
 def heads(git: Git, remote: str, timeout: float) -> Heads:
@@ -140,3 +168,10 @@ def heads(git: Git, remote: str, timeout: float) -> Heads:
         elif name.startswith("refs/heads/"):
             tips[name[len("refs/heads/") :]] = value
     return Heads(default, tips)
+
+
+def track(git: Git, remote: str, branch: str) -> None:
+    """Let plain `git pull` in this clone know where the branch comes from, unless a person has said so."""
+    if git.call("config", "--get", f"branch.{branch}.merge").code:
+        git.run("config", "--local", f"branch.{branch}.remote", remote)
+        git.run("config", "--local", f"branch.{branch}.merge", f"refs/heads/{branch}")

@@ -6,7 +6,7 @@ from commonwealth import atomic
 from commonwealth.errors import BrainError, Refused
 from commonwealth.repo import remote
 from commonwealth.repo.branchname import rename_branch
-from commonwealth.repo.common import read_text
+from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.head import branch_tip, ref_value, state_file
 from commonwealth.repo.outcome import seen_ref
 from commonwealth.repo.run import Run
@@ -98,7 +98,7 @@ def follow(run: Run) -> Refused | None:
     if local not in (None, run.tip) and (run.tip is None or not run.follows(run.tip, str(local))):
         return Refused(
             f"The remote's {run.branch} is {one_line(name)} now, and this clone has another branch of that name.",
-            hint=f"Move that one aside (`git branch -m {name} {name}-old`), then sync again.",
+            hint=f"Move that one aside (`{git_at(run.git.root)} branch -m {name} {name}-old`), then sync again.",
         )
     old = run.branch
     rename_branch(run.git, old, name)
@@ -114,7 +114,7 @@ def _stranger(run: Run, name: str) -> Refused:
         return Refused(
             f"The remote has a branch {name} with notes of its own, and no {run.branch}.",
             hint="If that is the team's brain, `brain join` it into a new folder; if this one should go there too, "
-            f"`git branch -m {name}` in {run.git.root} and `brain sync --adopt-remote` put its notes on top.",
+            f"`{git_at(run.git.root)} branch -m {name}` and `brain sync --adopt-remote` put its notes on top.",
         )
     return Refused(
         f"The branch {run.branch} is gone from the remote, and its default branch {name} lacks what {run.branch} held.",

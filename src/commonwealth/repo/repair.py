@@ -19,13 +19,14 @@ from commonwealth.repo.git import Git, fields
 from commonwealth.repo.head import state_file
 from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.move import keep_bytes, read_marked, write_marked
-from commonwealth.repo.objects import Objects
+from commonwealth.repo.objects import Objects, is_commit
 from commonwealth.repo.refresh import is_marked
 from commonwealth.repo.store import OURS, blob, commit_info, differences, entries_at, set_index
 from commonwealth.repo.stranded import is_abandoned, unmerged
 from commonwealth.repo.tree import Entry
 
 _MARK = "unmarked"
+_SUBMODULE = "160000"
 _MESSAGE = "Unite notes in which a merge left its markers"
 
 
@@ -64,6 +65,8 @@ def _united(
         return None
     if 2 in stages and 3 in stages:
         ours, theirs = blob(objects, stages[2]) or b"", blob(objects, stages[3]) or b""
+        if not markers.is_undecided(current, (ours, theirs)):
+            return None
         return _fit(content, path, blob(objects, stages.get(1)), ours, theirs)
     return _from_markers(content, path, current)
 
@@ -101,7 +104,7 @@ def repair_committed(git: Git, content: Content, tip: str | None, held: WriterLo
     mark, listed = (read_text(state_file(git, _MARK), 256) or "").strip(), read_marked(git)
     if tip is None or (mark and not listed and (mark == tip or is_marked(git, tip))):
         return tip, []
-    changes, failed = _repairs(git, content, tip, sorted({*listed, *_suspects(git, content, mark, tip)}))
+    changes, failed = _repairs(git, content, _suspects(git, content, mark, tip, listed))
     warnings = [f"{path} holds git's conflict markers and was left as it is: mend it in an editor." for path in failed]
     if changes:
         with Objects(git) as objects:
@@ -111,31 +114,39 @@ def repair_committed(git: Git, content: Content, tip: str | None, held: WriterLo
             tip = commit(git, changes, _MESSAGE, OURS, now=moment, content=content, held=held)
         except Refused as error:  # edited at this moment, or a secret in it
             return tip, [*warnings, error.message]
-        named = [change.path for change in changes if change.expect is not None]
-        warnings += [f"{path} was committed with conflict markers and was united from both sides." for path in named]
+        warnings += map(_told, changes)
     atomic.replace(state_file(git, _MARK), f"{tip}\n".encode())
     write_marked(git, set(failed))
     return tip, warnings
 
 
-def _suspects(git: Git, content: Content, mark: str, tip: str) -> list[str]:
-    """The notes that may hold markers: those that changed since `mark`, or all that git finds them in."""
-    if mark and git.resolve(mark) == mark:
-        changed = differences(git, mark, tip)
-        return sorted(path for path, delta in changed.items() if delta.new and content.owns(path))
+def _told(change: Change) -> str:
+    if change.expect is None:
+        return f"{change.path} keeps the version that could not be united with it."
+    return f"{change.path} was committed with conflict markers and was united from both sides."
+
+
+def _suspects(git: Git, content: Content, mark: str, tip: str, listed: set[str]) -> dict[str, Entry]:
+    """The notes of `tip` that may hold markers: those of `listed`, with those that changed since `mark`, or all that
+    git finds them in."""
+    if mark and is_commit(git, mark):
+        changed = {path: delta.new for path, delta in differences(git, mark, tip).items() if content.owns(path)}
+        files = {path: new for path, new in changed.items() if new is not None and new[0] != _SUBMODULE}
+        return files | entries_at(git, tip, sorted(listed - changed.keys()))
     words = ("grep", "-l", "-z", "-I", "--full-name", "-e", "^<<<<<<< ", tip)
     found = fields(git.call(*words, "--", *content.watched).out)
-    return sorted(path for path in (name.removeprefix(f"{tip}:") for name in found) if content.owns(path))
+    return entries_at(
+        git, tip, sorted({*listed, *filter(content.owns, (name.removeprefix(f"{tip}:") for name in found))})
+    )
 
 
-def _repairs(git: Git, content: Content, tip: str, paths: list[str]) -> tuple[list[Change], list[str]]:
+def _repairs(git: Git, content: Content, suspects: Mapping[str, Entry]) -> tuple[list[Change], list[str]]:
     changes: list[Change] = []
     failed: list[str] = []
-    entries = entries_at(git, tip, paths)
-    if not entries:
+    if not suspects:
         return changes, failed
     with Objects(git) as objects:
-        for path, entry in entries.items():
+        for path, entry in sorted(suspects.items()):
             data = blob(objects, entry) or b""
             if markers.split(data) is None:
                 continue

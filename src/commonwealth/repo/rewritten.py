@@ -11,11 +11,14 @@ from collections.abc import Iterable
 
 from commonwealth import atomic
 from commonwealth.errors import Refused
+from commonwealth.repo import request
 from commonwealth.repo.adopt import adopt, published_tips
-from commonwealth.repo.common import read_text
+from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.head import ref_value, state_file
+from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import rescue, seen_ref
+from commonwealth.repo.purged import purged
 from commonwealth.repo.run import Run
 from commonwealth.repo.store import differences
 
@@ -29,11 +32,14 @@ def check(run: Run, *, gone: bool) -> Refused | None:
     """
     if run.theirs is None:
         return _branch_gone(run) if run.known is not None and gone else None
-    if run.known is not None and not run.follows(run.theirs, run.known) and not _taken_by_hand(run):
-        what = f"The remote's {run.branch} was rewritten: it no longer holds {run.known[:12]}"
+    rewritten = run.known is not None and not run.follows(run.theirs, run.known)
+    if rewritten and not _taken_by_hand(run):
+        what = f"The remote's {run.branch} was rewritten: it no longer holds {str(run.known)[:12]}"
     elif run.tip not in (None, run.theirs) and not run.bases(str(run.tip), run.theirs):
         what = f"The remote's {run.branch} has nothing in common with this brain"
     else:
+        if rewritten:
+            request.forget(run)
         if run.known is None or ref_value(run.git, seen_ref(run.branch)) != run.theirs:
             run.see(run.theirs)
         return None
@@ -42,6 +48,7 @@ def check(run: Run, *, gone: bool) -> Refused | None:
         remember_gone(run)
         refusal = adopt(run, kept)
         if refusal is None:
+            request.forget(run)
             run.see(run.theirs)
         return refusal
     return Refused(
@@ -56,13 +63,14 @@ def _branch_gone(run: Run) -> Refused:
     return Refused(
         f"The branch {run.branch} is gone from the remote. Nothing was pushed; ours is kept as {kept}.",
         hint="It may have been removed to take something out for good, so it is not made again by itself. Bring it "
-        f"back there; or, if all that this clone holds may be public, `git push {run.remote} {run.branch}` by hand.",
+        f"back there; or, if all that this clone holds may be public, "
+        f"`{git_at(run.git.root)} push {run.remote} {run.branch}` by hand.",
     )
 
 
 def _taken_by_hand(run: Run) -> bool:
     """Whether a person has put our branch onto the new history (`git reset`, `git rebase`), and none of the notes
-    that it lacks is on top of it again."""
+    that it lacks, nor what it took out of one, is on top of it again."""
     tip, theirs, known = run.tip, str(run.theirs), str(run.known)
     if tip is None or run.follows(theirs, tip):
         return True
@@ -70,7 +78,12 @@ def _taken_by_hand(run: Run) -> bool:
         return False
     if any(not run.follows(theirs, base) for base in run.bases(tip, known)):
         return False
-    return _names(fields(run.git.run("ls-tree", "-r", "-z", "--name-only", known))).isdisjoint(_added(run))
+    if not _names(fields(run.git.run("ls-tree", "-r", "-z", "--name-only", known))).isdisjoint(_added(run)):
+        return False
+    with Objects(run.git) as objects:
+        lost = purged(run.git, run.content, objects, known, theirs)
+        ours = differences(run.git, theirs, tip)
+        return not any(lost.comes_back(objects, path, delta.old, delta.new) for path, delta in ours.items())
 
 
 def _added(run: Run) -> set[str]:

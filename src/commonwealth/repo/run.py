@@ -12,10 +12,11 @@ from commonwealth.repo import outgoing
 from commonwealth.repo.content import Content, Person
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import ref_value
-from commonwealth.repo.integrate import merge_bases
+from commonwealth.repo.integrate import merge_bases, without_made
+from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import Outcome, clear_debt, record_debt, seen_ref
 from commonwealth.repo.pending import blocked
-from commonwealth.repo.store import differences, move_ref
+from commonwealth.repo.store import Delta, differences, move_ref
 
 Ended = tuple[str, BrainError | None]
 """The state in which a sync ends, and the trouble that it had."""
@@ -29,14 +30,14 @@ class Consent:
     """What the caller allows or asks for beyond an ordinary sync.
 
     `accept_deletions`: commit many deletions by hand at once. `adopt_remote`: take a history of the remote that
-    was rewritten. `finish`: end at once what a merge or rebase has left, if no git works here and nobody has begun to
-    resolve it. `request`: the remote's branch for what the main branch does not take, None for none.
-    `by_request`: offer nothing to the main branch itself.
+    was rewritten. `asked`: a person asked for this sync and waits: end at once what a merge or rebase has left, if no
+    git works here and nobody has begun to resolve it, and try a protected branch again. `request`: the remote's
+    branch for what the main branch does not take, None for none. `by_request`: offer nothing to the main branch itself.
     """
 
     accept_deletions: bool = False
     adopt_remote: bool = False
-    finish: bool = False
+    asked: bool = False
     request: str | None = None
     by_request: bool = False
 
@@ -61,11 +62,13 @@ class Run:
     """The tip of the remote's branch, as fetched."""
     known: str | None = None
     """The newest tip of the remote's branch that we had taken for its history before."""
-    asked: str | None = None
-    """The tip of the remote's branch for requests, as fetched."""
+    requests: dict[str, str] = field(default_factory=dict)
+    """The tips of the remote's branches that may be ours for requests, by name; nothing of theirs is fetched."""
     successor: tuple[str, str] | None = None
     """The branch, with its tip, that the remote has in the place of ours."""
     settled: bool = False
+    declined: bool = False
+    """The remote's branch has turned out to be protected in this sync."""
     committed: bool = False
     sent: bool = False
     adopted: bool = False
@@ -85,14 +88,15 @@ class Run:
         return max(0.05, self.deadline - time.monotonic())
 
     def bases(self, ours: str, theirs: str) -> tuple[str, ...]:
-        """The merge bases of two commits, asked of git once."""
-        if (ours, theirs) not in self.based:
-            self.based[ours, theirs] = merge_bases(self.git, ours, theirs)
-        return self.based[ours, theirs]
+        """The merge bases of two commits, in whatever order, asked of git once."""
+        pair = (min(ours, theirs), max(ours, theirs))
+        if pair not in self.based:
+            self.based[pair] = merge_bases(self.git, ours, theirs)
+        return self.based[pair]
 
     def follows(self, new: str, old: str) -> bool:
         """Whether `new` holds the history of `old`."""
-        return new == old or self.git.holds("merge-base", "--is-ancestor", old, new)
+        return new == old or old in self.bases(new, old)
 
     def notes_in(self, old: str | None, new: str) -> set[str]:
         """The notes that differ between two commits."""
@@ -100,7 +104,8 @@ class Run:
 
     def only_derived(self, old: str, new: str) -> bool:
         """Whether two commits differ in derived files alone, if at all."""
-        return all(self.content.is_derived(path) for path in differences(self.git, old, new))
+        with Objects(self.git) as objects:
+            return not without_made(differences(self.git, old, new), self.content, objects)
 
     def see(self, tip: str) -> None:
         """Take `tip` for the remote's history from now on."""
@@ -120,7 +125,8 @@ class Run:
     def owing(self, state: str, trouble: BrainError | None) -> Ended:
         """Something of ours is not on the remote: remember since when."""
         if self.tip is not None and self.tip != self.theirs:
-            record_debt(self.git, self.now, trouble.message if trouble else "not pushed yet")
+            why, step = (trouble.message, trouble.hint) if trouble else ("not pushed yet", None)
+            record_debt(self.git, self.now, why, step)
             fault("debt-recorded")
         return (state, trouble) if trouble else self.done(state)
 
@@ -131,16 +137,19 @@ class Run:
 
     def outcome(self, ended: Ended) -> Outcome:
         """The answer to the caller."""
-        changed: tuple[str, ...] = ()
+        changed: dict[str, Delta] = {}
         self.warnings += [f"{path} is {cause}." for path, cause in blocked(self.git, self.content)]
         if self.tip is not None and self.tip != self.start:
-            changed = tuple(differences(self.git, self.start, self.tip))
+            changed = differences(self.git, self.start, self.tip)
         return Outcome(
             state=ended[0],
             head=self.tip,
             pulled=len(self.pulled),
             pushed=len(self.pushed),
-            changed=changed,
+            changed=tuple(changed),
+            before=self.start,
+            added=frozenset(path for path, delta in changed.items() if delta.old is None),
+            removed=frozenset(path for path, delta in changed.items() if delta.new is None),
             warnings=tuple(dict.fromkeys(self.warnings)),
             conflicts=tuple(sorted(self.conflicts)),
             trouble=ended[1],

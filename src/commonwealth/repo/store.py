@@ -13,7 +13,7 @@ from commonwealth import timeline
 from commonwealth.errors import Bug, Busy, Damaged
 from commonwealth.repo.content import Person
 from commonwealth.repo.git import Git, decode, encode, fields
-from commonwealth.repo.head import clear_locks, ref_value, state_file
+from commonwealth.repo.head import clear_locks, is_object_name, ref_value, state_file
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.tree import Entry
 from commonwealth.repo.workfiles import blob_id
@@ -137,7 +137,7 @@ def commit_info(objects: Objects, name: str) -> CommitInfo:
         parents,
         f"{author}>",
         f"{who}>",
-        int(seconds) if seconds.isdecimal() else 0,
+        timeline.shown_seconds(seconds),
         message,
     )
 
@@ -219,7 +219,8 @@ class Delta:
 def differences(git: Git, old: str | None, new: str) -> dict[str, Delta]:
     """The files that differ between two tree-ishes (None: the empty tree)."""
     before = old or _EMPTY_TREES[len(new)]
-    parts = fields(git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", before, new))
+    ask = git.fact if is_object_name(before) and is_object_name(new) else git.run
+    parts = fields(ask("diff-tree", "-r", "-z", "--no-renames", "--raw", before, new))
     deltas: dict[str, Delta] = {}
     for meta, path in zip(parts[::2], parts[1::2], strict=True):
         old_mode, new_mode, old_sha, new_sha, _ = meta.lstrip(":").split(" ")

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from commonwealth import atomic
-from commonwealth.repo import markers, workfiles
 from commonwealth.repo.common import read_text
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.head import branch_tip, current_branch, git_at_work, head_commit, state_file
+from commonwealth.repo.todo import is_by_hand
 from commonwealth.repo.tree import Entry
 
 PATIENCE = 600.0
@@ -77,7 +77,10 @@ def look(git: Git, branch: str) -> Stranded | None:
 
 def is_left(git: Git, found: Stranded | None, patience: float) -> bool:
     """Whether it is certain that nobody is at work: no git process in this clone, and nothing of it, nor any file
-    that it left unmerged, was touched for `patience` seconds."""
+    that it left unmerged, was touched for `patience` seconds. A rebase whose steps a person chose is never left: to
+    end it for them would bring back what they take out."""
+    if is_by_hand(git):
+        return False
     working = git_at_work(git)
     if working:
         return False
@@ -203,9 +206,3 @@ def put_away(git: Git) -> None:
         atomic.flush_folder(git.git_dir)
     for ref in git.text("for-each-ref", "--format=%(refname)", "refs/bisect").split():
         git.call("update-ref", "-d", ref)
-
-
-def has_markers(git: Git, path: str) -> bytes | None:
-    """The bytes of a file if git's conflict markers stand in it."""
-    data = workfiles.read(git.root, path)
-    return data if data is not None and markers.may_hold(data) else None

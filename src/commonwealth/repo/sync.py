@@ -13,8 +13,9 @@ import time
 
 from commonwealth.errors import BrainError, Busy, Refused
 from commonwealth.faults import fault
-from commonwealth.repo import debris, publish, remote, renamed, rewritten, stranded, workfiles
+from commonwealth.repo import debris, publish, remote, renamed, request, rewritten, stranded, workfiles
 from commonwealth.repo.commit import disk_trouble
+from commonwealth.repo.common import git_at
 from commonwealth.repo.content import Content, Person
 from commonwealth.repo.failures import Declined
 from commonwealth.repo.git import Git
@@ -22,7 +23,7 @@ from commonwealth.repo.head import branch_tip, main_branch, ref_value, under_way
 from commonwealth.repo.integrate import integrate
 from commonwealth.repo.lock import FOLDER, FileLock, WriterLock
 from commonwealth.repo.move import move
-from commonwealth.repo.objects import Objects
+from commonwealth.repo.objects import Objects, reading
 from commonwealth.repo.outcome import Debt, Outcome, read_debt, seen_ref
 from commonwealth.repo.pending import commit_pending
 from commonwealth.repo.recovery import recover_branch
@@ -64,13 +65,15 @@ def sync(
     the disk is full, Damaged. Trouble with the remote is no exception but part of the outcome: local work is
     committed all the same.
     """
-    lock = FileLock(os.path.join(git.git_dir, FOLDER, "sync.lock"), "sync", "Another sync of this brain is under way")
+    place = os.path.join(git.common_dir, FOLDER, "sync.lock")
+    lock = FileLock(place, "sync", "Another sync of this brain is under way")
     deadline = time.monotonic() + timeout
     lock.acquire(timeout)
     try:
         spread = rng or random.Random()  # noqa: S311 - spreads rivals
         run = Run(git, content, author, now, deadline, consent or Consent(), spread)
-        return run.outcome(_go(run, push=push))
+        with reading(git):
+            return run.outcome(_go(run, push=push))
     except OSError as error:
         raise disk_trouble(git, error) from error
     finally:
@@ -83,10 +86,12 @@ def _go(run: Run, *, push: bool) -> Ended:
     run.start = run.tip = branch_tip(run.git, run.branch)
     names = remote.remote_names(run.git)
     run.remote = remote.chosen(names)
+    if (lost := remote.lost(run.git)) is not None:
+        run.warnings.append(f"{lost.message} {lost.step}")
     if run.remote is None and names:
         run.warnings.append(
             f"Nothing is shared: of the remotes {', '.join(names)} none is called origin. "
-            f"Say which is the brain's: `git remote rename {names[0]} origin`."
+            f"Say which is the brain's: `{git_at(run.git.root)} remote rename {names[0]} origin`."
         )
     for _ in range(_ROUNDS):
         ended = _round(run, push=push)
@@ -120,14 +125,14 @@ def _fetch(run: Run) -> BrainError | None:
         return None
     ref = remote.tracking_ref(run.remote, run.branch)
     run.known = ref_value(run.git, seen_ref(run.branch)) or ref_value(run.git, ref)
-    request = publish.request_branch(run)
     try:
-        run.theirs = remote.fetch(run.git, run.remote, run.branch, run.left(), request)
+        run.theirs = remote.fetch(run.git, run.remote, run.branch, run.left())
         renamed.look(run)
+        if publish.shares_by_request(run):
+            request.look(run)
     except BrainError as error:
         run.theirs = run.known
         return error
-    run.asked = ref_value(run.git, remote.tracking_ref(run.remote, request)) if request and run.theirs else None
     fault("fetched")
     return None
 
@@ -147,7 +152,7 @@ def _local(run: Run, *, gone: bool) -> Refused | None:
 
 def _local_once(run: Run, held: WriterLock, *, gone: bool) -> Refused | None:
     """Recover, commit what people edited, integrate, move, refresh."""
-    patience = 0 if run.consent.finish and not stranded.is_begun(run.git) else stranded.PATIENCE
+    patience = 0 if run.consent.asked and not stranded.is_begun(run.git) else stranded.PATIENCE
     run.branch, warnings = recover_branch(run.git, run.content, patience=patience)
     run.warnings.extend(warnings)
     operation = under_way(run.git)
@@ -166,7 +171,7 @@ def _local_once(run: Run, held: WriterLock, *, gone: bool) -> Refused | None:
         refusal = renamed.follow(run) or rewritten.check(run, gone=gone)
     if refusal is None:
         _bring_in(run)
-        publish.bring_in_request(run)
+        request.end_if_taken(run)
         # What a person pushed with a merge's markers in it is mended before anybody reads it here.
         run.tip, repaired = repair_committed(run.git, run.content, run.tip, held)
         run.warnings.extend(repaired)
@@ -220,7 +225,7 @@ def _merge(run: Run, ours: str, theirs: str) -> str:
     run.conflicts.update(united.conflicts)
     with Objects(run.git) as objects:
         infos = [commit_info(objects, commit) for commit in (theirs, ours)]
-    if publish.was_offered(run) and united.tree == infos[0].tree:
+    if request.was_offered(run) and united.tree == infos[0].tree:
         return theirs  # a request was taken over, squashed or rebased: nothing of ours is left to say
     paths = touched(run.git, united.tree, [read_mark(run.git), theirs])
     tree = refreshed(run.git, united.tree, paths, run.content, run.warnings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -14,6 +15,8 @@ from commonwealth.errors import Damaged, Refused
 
 _RESERVED = re.compile(r"(?i)\.git[ .]*|git~[0-9]+|\.git:.*")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NO_NAME = frozenset({errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ})
+_IN_THE_WAY = frozenset({errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EEXIST})
 
 
 class Changed(Refused):
@@ -22,6 +25,55 @@ class Changed(Refused):
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} has changed since it was read.", hint="Read it again and repeat the change.")
         self.path = path
+
+
+class Unfit(Refused):
+    """The file system cannot hold a file of this name, whoever writes it. `path` names it."""
+
+    def __init__(self, path: str, error: OSError) -> None:
+        super().__init__(
+            f"{path} cannot be held by this file system ({error.strerror}).",
+            hint="Rename it with git on a machine that can hold it, and push.",
+        )
+        self.path = path
+
+
+def is_unfit(error: OSError) -> bool:
+    """Whether the file system refused this one path, and would take others."""
+    return error.errno in _NO_NAME | _IN_THE_WAY
+
+
+def obstacle(root: str, path: str) -> str | None:
+    """Why no file can be at `path`, with the step, in one clause; None where nothing is seen that forbids it."""
+    parts, place = path.split("/"), root
+    for depth, part in enumerate(parts, 1):
+        place = os.path.join(place, part)
+        here = "/".join(parts[:depth])
+        mode = None
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                os.lstat(os.path.join(root, part))  # a name can be refused before the folders above it are there
+            mode = os.lstat(place).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            if error.errno not in _NO_NAME:
+                return None
+            cause = f"this file system cannot hold its name ({error.strerror})"
+            return f"{cause}: rename it with git on a machine that can, and push"
+        if mode is None:
+            continue
+        if depth == len(parts):
+            return f"the folder {here} is in its place: move it away" if stat.S_ISDIR(mode) else None
+        if not stat.S_ISDIR(mode):
+            what = "link" if stat.S_ISLNK(mode) else "file"
+            return f"the {what} {here} is in its way: move it away"
+    try:
+        os.lstat(place)
+    except OSError as error:
+        if error.errno in _NO_NAME:
+            return f"its path is too long here ({error.strerror}): use a folder with a shorter path"
+    return None
 
 
 def blob_id(data: bytes, width: int = 40) -> str:
@@ -44,6 +96,10 @@ def locate(root: str, path: str) -> str:
             mode = os.lstat(place).st_mode
         except FileNotFoundError:
             break
+        except OSError as error:
+            if error.errno in _NO_NAME:
+                raise Unfit(path, error) from None
+            raise
         if stat.S_ISLNK(mode):
             raise Refused(f"{path} leads through the link {os.path.relpath(place, root)}.", hint="Remove the link.")
         if not stat.S_ISDIR(mode):
@@ -66,6 +122,8 @@ def read(root: str, path: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if error.errno in _NO_NAME:
+            raise Unfit(path, error) from None
         raise Damaged(f"{path} cannot be read: {error.strerror}.", hint="Look at the file by hand.") from None
     try:
         mode = os.fstat(fd).st_mode
@@ -133,7 +191,11 @@ class Prepared:
             if os.path.lexists(self._place):
                 self.drop()
                 raise Changed(self.path) from None
-            os.rename(self._temporary, self._place)
+            try:
+                os.rename(self._temporary, self._place)
+            except OSError:
+                self.drop()
+                raise
             return
         os.unlink(self._temporary)
 
@@ -166,8 +228,13 @@ def remove(root: str, path: str, expect: bytes) -> None:
 def sync_folders(root: str, paths: list[str]) -> None:
     """Make renames and removals durable: each folder that holds one of `paths` is flushed once."""
     for folder in sorted({os.path.dirname(os.path.join(root, path)) for path in paths}):
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        try:
             atomic.flush_folder(folder)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if not is_unfit(error):
+                raise
 
 
 def flush_file(place: str) -> None:
@@ -176,8 +243,12 @@ def flush_file(place: str) -> None:
         if not stat.S_ISREG(os.lstat(place).st_mode):
             return
         fd = os.open(place, os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0))
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return
+    except OSError as error:
+        if is_unfit(error):
+            return
+        raise
     try:
         os.fsync(fd)
     finally:

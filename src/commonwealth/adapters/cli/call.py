@@ -56,6 +56,7 @@ def with_call(function: Callable[..., int]) -> Callable[..., int]:
     @functools.wraps(function)
     def run(**values: object) -> int:
         selector, folder, as_json = (values.pop(name) for name in ("selector", "start_in", "as_json"))
+        Screen.asked_for_json = bool(as_json)
         where = os.path.abspath(os.path.join(_here(), str(folder or "")))
         call = Call(str(selector) if selector else None, where, Screen(as_json=bool(as_json)))
         return function(call, **values)

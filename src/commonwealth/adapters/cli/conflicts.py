@@ -24,7 +24,11 @@ conflicts_command = Group(
 @command("list", "brain conflicts list", "brain conflicts list --json | jq -r '.conflicts[].id'")
 @with_call
 def list_command(call: Call) -> int:
-    """List every conflict: its notes, who wrote them, and in what they differ from the first."""
+    """List every conflict: its notes, who wrote them, and what each says where they differ.
+
+    Who wrote a note is the author of the commit that brought its text. On the screen texts are cut; in JSON `differs`
+    of a conflict has them whole: `what`, and `texts` by id, null where a note has no such field or section.
+    """
     found = conflicts(call.brain())
     if call.screen.as_json:
         call.screen.document(documents.conflicts(found))
@@ -50,7 +54,8 @@ def resolve_command(
     """End one conflict in one commit.
 
     The version that is kept stands under the note's id, with the text of -m or --body-file if you give one. The
-    others stay in the brain, closed as superseded. Standard input is read only for --body-file -.
+    others stay in the brain, closed as superseded. So if you keep ID2 of a note ID, ID says afterwards what ID2 said,
+    and ID2 keeps the other text; the answer tells what each id says. Standard input is read only for --body-file -.
     """
     text = read_body(body, body_file, call.folder, call.screen) if body or body_file else body
     brain = call.brain()

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -50,9 +51,9 @@ def run_command(call: Call, interval: float) -> int:
     brain = call.brain()
     daemon = Daemon(brain.root, interval)
     if not call.screen.as_json:
-        call.screen.line(f"Serving {brain.name} at {brain.root} every {interval:g} s")
-        call.screen.out.flush()
-        daemon.say = _Teller(call).say
+        teller = _Teller(call)
+        daemon.begun = partial(teller.begun, f"Serving {brain.name} at {brain.root} every {interval:g} s")
+        daemon.say = teller.say
     _until_signalled(daemon)
     if call.screen.as_json:
         call.screen.document({"rounds": daemon.rounds})
@@ -65,6 +66,10 @@ class _Teller:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._last: tuple[str, str | None] | None = None
+
+    def begun(self, text: str) -> None:
+        self._call.screen.line(text)
+        self._call.screen.out.flush()
 
     def say(self, receipt: Receipt) -> None:
         told = (receipt.state, receipt.reason)

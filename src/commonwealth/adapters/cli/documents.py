@@ -91,14 +91,17 @@ def status(found: Status, now: str) -> JsonObject:
         "counts": dict[str, Json](found.counts),
         "remote": found.remote,
         "unpublished": found.unpublished,
-        "debt": {"since": debt.since, "age": timeline.age(debt.since, now), "reason": debt.reason} if debt else None,
+        "debt": {"since": debt.since, "age": timeline.age(debt.since, now), "reason": debt.reason, "next": debt.next}
+        if debt
+        else None,
+        "obstacles": [{"kind": one.kind, "message": one.message, "next": one.next} for one in found.obstacles],
         "stopped": found.stopped,
         "rescued": list[Json](found.rescued),
         "lastSync": _round(last) if last else None,
         "daemon": daemon(found.daemon),
         **{
             name: list[Json](getattr(found, name))
-            for name in ("edited", "held", "strays", "staged", "problems", "conflicts")
+            for name in ("edited", "held", "strays", "others", "staged", "problems", "conflicts")
         },
     }
     if found.log is not None:
@@ -159,7 +162,10 @@ def history(found: History) -> JsonObject:
 
 
 def conflicts(found: Iterable[Conflict]) -> JsonObject:
-    """`conflicts list`: `cause` is version or replacement; `differs` is told against the first of `rivals`."""
+    """`conflicts list`: `cause` is version or replacement; `author` is that of the commit that brought the text.
+
+    `differs` of a rival names in what it differs from the first; that of the conflict has the texts whole, by id.
+    """
     return {
         "conflicts": [
             {
@@ -178,6 +184,7 @@ def conflicts(found: Iterable[Conflict]) -> JsonObject:
                     }
                     for rival in conflict.rivals
                 ],
+                "differs": [{"what": one.what, "texts": dict[str, Json](one.texts)} for one in conflict.differs],
             }
             for conflict in found
         ]

@@ -21,12 +21,16 @@ from commonwealth.safetext import clean
 def merge_note_command(base: str, ours: str, theirs: str, path: str) -> int:
     """Unite two versions of a note for `git merge`: git's merge driver of a brain's clone.
 
-    The result replaces the file OURS. Where nothing was written the exit code is not 0, and git merges by lines.
+    The result replaces the file OURS, and one line says so, which the driver waits for. Where nothing was written the
+    exit code is not 0, and git merges by lines.
     """
     try:
         warnings = merging.merge_note(os.getcwd(), base, ours, theirs, path)
+        answer = None if warnings is None else merging.answer(os.getcwd(), ours)
     except OSError as error:
         raise Refused(f"The versions of {path} cannot be read or written ({error.strerror}).") from None
     for warning in warnings or ():
         sys.stderr.write(f"{clean(warning)}\n")
+    if answer is not None:
+        sys.stdout.write(f"{answer}\n")
     return Refused.exit_code if warnings is None else 0

@@ -32,13 +32,14 @@ def sync_command(call: Call, timeout: float, accept_deletions: bool, adopt_remot
     """Exchange commits with the team's remote.
 
     What was edited by hand is committed, what teammates shared is taken in, and what is yours is shared.
-    Nothing is overwritten: two versions that cannot both stand are kept and listed as a conflict. A merge or
-    rebase that was left unfinished is brought to its end first.
+    Nothing is overwritten: two versions that cannot both stand are kept and listed as a conflict. A conflict that came
+    up with this sync, from whomever, makes the exit code 4; those that were open before do not. A merge or rebase that
+    was left unfinished is brought to its end first.
     """
     brain = call.brain()
     with call.screen.working(f"Syncing {brain.name}"):
         receipt = syncing.sync(
-            brain, timeout=timeout, accept_deletions=accept_deletions, adopt_remote=adopt_remote, finish=True
+            brain, timeout=timeout, accept_deletions=accept_deletions, adopt_remote=adopt_remote, asked=True
         )
     return call.answer(receipt)
 

@@ -28,7 +28,9 @@ current folder, else your rule for the repository or folder. The options `--brai
 command's name.
 
 With `--json` a command prints one JSON document on stdout and nothing else. Values are exact; everything but ASCII
-is escaped. Errors are two lines on stderr: `error:` says what happened, `hint:` what to do next.
+is escaped. Errors are two lines on stderr: `error:` says what happened, `hint:` what to do next. A command that fails
+before it has an answer prints the receipt `{"state": "refused", "reason": …, "next": …, …}` instead (`deferred` where
+the remote was not reached); the exit code is that of the error.
 
 On a terminal results come in columns and colour (`NO_COLOR` turns colour off); in a pipe a list is one line an entry,
 its cells parted by tabs. Text of notes is shown without control characters, and characters that the console's encoding
@@ -40,7 +42,7 @@ lacks are replaced.
 | 1 | refused; nothing was changed |
 | 2 | the call was wrong |
 | 3 | a fault of `brain` itself; a log file below `COMMONWEALTH_HOME/logs` has the details |
-| 4 | a person has to decide: a note waits for review, or two versions are in conflict |
+| 4 | a person has to decide: a note waits for review, or a conflict came up with this call |
 | 5 | offline: `sync` was deferred |
 | 6 | busy: another process holds the brain |
 | 7 | damaged: a file or repository cannot be worked with, and was left as it is |

@@ -82,7 +82,7 @@ def decide_command(call: Call, title: str, body: str | None, body_file: str | No
 @click.option("--section", metavar="HEADING", help="Change only this section of the body.")
 @click.option("--append", metavar="TEXT", help="Text to put at the section's end.")
 @click.option("--insert", metavar="TEXT", help="Text to put right below the section's heading.")
-@click.option("--replace", metavar="TEXT", help="Text to put in the section's place.")
+@click.option("--replace", metavar="TEXT", help="Text to put in the section's place; '' empties it.")
 @click.option("--create", is_flag=True, help="Make the section where it is missing; --append does so anyway.")
 @click.option("--clear", multiple=True, type=click.Choice(fields.CLEARABLE), help="A field to empty. May be repeated.")
 @with_call
@@ -98,9 +98,16 @@ def update_command(
 
     A list that is given takes the place of the old one. -m and --body-file replace the whole body; standard
     input is read only for --body-file -. Where somebody else changed the same part meanwhile, both versions are
-    kept, and the exit code is 4.
+    kept, and the exit code is 4. A section is edited, or the body replaced, never both at once. --replace also takes
+    the place of the section's deeper sections. Where two sections have one name, --section '## NAME' means the one of
+    that level.
     """
     section = _section(Given(values))
+    if section is not None and (body is not None or body_file is not None):
+        raise Usage(
+            "A whole body (`-m`, `--body-file`) and `--section` cannot be given together.",
+            hint="Give one of them; nothing was written.",
+        )
     text = read_body(body, body_file, call.folder, call.screen) if body or body_file else body
     changes = fields.changes(values, clear)
     brain = call.brain()
