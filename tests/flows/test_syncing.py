@@ -17,7 +17,7 @@ from commonwealth.flows.update import update
 from commonwealth.index.query import Query
 from commonwealth.model import Item
 from commonwealth.repo.git import Git
-from commonwealth.repo.move import write_bases
+from commonwealth.repo.kept import write_bases
 
 from .conftest import NOW, Teammate, note_text, recorded, write
 

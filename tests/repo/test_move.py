@@ -9,7 +9,8 @@ import pytest
 
 from commonwealth.errors import Busy, Refused
 from commonwealth.repo.git import Git
-from commonwealth.repo.move import move, read_bases
+from commonwealth.repo.kept import read_bases
+from commonwealth.repo.move import move
 from commonwealth.repo.recovery import recover
 
 from .brains import first_brain, head, plain, put, status, tree

@@ -23,8 +23,8 @@ from commonwealth.repo.commit import Change, commit, disk_trouble
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, main_branch
+from commonwealth.repo.kept import read_bases
 from commonwealth.repo.lock import WriterLock
-from commonwealth.repo.move import read_bases
 from commonwealth.repo.pending import commit_pending
 from commonwealth.repo.recovery import recover
 from commonwealth.repo.store import Overtaken, entries_at

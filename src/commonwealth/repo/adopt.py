@@ -26,7 +26,8 @@ from commonwealth.repo.common import git_at
 from commonwealth.repo.git import decode
 from commonwealth.repo.head import ref_value
 from commonwealth.repo.integrate import integrate, without_made
-from commonwealth.repo.move import move, read_bases, write_bases
+from commonwealth.repo.kept import read_bases, write_bases
+from commonwealth.repo.move import move
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import seen_ref
 from commonwealth.repo.purged import purged

@@ -16,9 +16,9 @@ from commonwealth.repo.content import Person
 from commonwealth.repo.git import Git, decode, encode, fields, redact
 from commonwealth.repo.harden import CONFIG, harden
 from commonwealth.repo.head import branch_tip, current_branch, main_branch, refuse_unfinished, state_file
+from commonwealth.repo.kept import write_bases
 from commonwealth.repo.listed import refuse_rewritten
 from commonwealth.repo.lock import WriterLock
-from commonwealth.repo.move import write_bases
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import seen_ref
 from commonwealth.repo.place import new_folder, require_empty, require_outside

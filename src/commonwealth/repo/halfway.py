@@ -18,7 +18,7 @@ from commonwealth.repo.common import git_at
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.head import has_dead_lock, head_commit, state_file
-from commonwealth.repo.move import keep_bytes
+from commonwealth.repo.kept import keep_bytes
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import blob, entries_at, matches
 from commonwealth.repo.tree import Entry

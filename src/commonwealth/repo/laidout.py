@@ -20,7 +20,7 @@ from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.head import state_file
-from commonwealth.repo.move import keep_bytes
+from commonwealth.repo.kept import keep_bytes
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import REGULAR, blob, entries_at, matches
 from commonwealth.repo.stranded import Stranded

@@ -18,10 +18,11 @@ from commonwealth import atomic
 from commonwealth.errors import BrainError
 from commonwealth.faults import fault
 from commonwealth.repo import markers, workfiles
-from commonwealth.repo.common import git_at, read_text
+from commonwealth.repo.common import read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, current_branch, head_commit, require_branch, state_file
+from commonwealth.repo.kept import kept_aside, read_bases, read_marked, write_bases, write_marked
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import (
     REGULAR,
@@ -35,15 +36,12 @@ from commonwealth.repo.store import (
     move_ref,
     reset_index,
     set_index,
-    store_blobs,
     wait_for_git,
 )
 from commonwealth.repo.tree import Entry
 from commonwealth.repo.worktrees import refuse_elsewhere
 
 _JOURNAL = "journal"
-_BASES = "bases"
-_MARKED = "marked"
 _LINK = "120000"
 _FLUSHED_ALONE = 64
 NOT_MADE = "is not made by `brain`: move it away and the table is made"
@@ -350,55 +348,3 @@ def _take_back(git: Git, old: str | None, new: str, tip: str | None) -> None:
                 continue
             fault("take-back-half")
     _index(git, clean, {path: wanted.get(path) for path in deltas if path not in clean}, wanted)
-
-
-def read_bases(git: Git) -> dict[str, str]:
-    """For each file that was kept in a move: the blob it was edited from ("": it was new)."""
-    text = read_text(state_file(git, _BASES))
-    try:
-        found = json.loads(text) if text else {}
-    except ValueError:
-        return {}
-    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
-
-
-def write_bases(git: Git, bases: Mapping[str, str]) -> None:
-    """Remember `bases`; no file where there are none."""
-    place = state_file(git, _BASES)
-    if bases:
-        atomic.replace(place, json.dumps(dict(bases), sort_keys=True).encode("utf-8"))
-    else:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(place)
-
-
-def read_marked(git: Git) -> set[str]:
-    """The notes that came in with what may be git's conflict markers, and were not looked at yet."""
-    text = read_text(state_file(git, _MARKED))
-    return set(filter(None, text.split("\0"))) if text else set()
-
-
-def write_marked(git: Git, paths: set[str]) -> None:
-    """Remember those notes; no file where there are none."""
-    place = state_file(git, _MARKED)
-    if paths:
-        atomic.replace(place, "\0".join(sorted(paths)).encode("utf-8", "surrogateescape"))
-    else:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(place)
-
-
-def kept_aside(git: Git, path: str, data: bytes) -> str:
-    """Keep what a person wrote into a derived file that is made anew; what to tell of it."""
-    name = keep_bytes(git, data)
-    return (
-        f"{path} is made from the notes, so the edit by hand was taken out; "
-        f"`{git_at(git.root)} cat-file -p {name[:12]}` still shows it."
-    )
-
-
-def keep_bytes(git: Git, data: bytes) -> str:
-    """Keep bytes that a person wrote and that we are about to replace, under a private ref; the blob's name."""
-    name = store_blobs(git, [data])[0]
-    git.run("update-ref", f"refs/commonwealth/kept/{name}", name)
-    return name

@@ -15,8 +15,9 @@ from commonwealth.repo.commit import Change, commit, refuse_secrets, shown
 from commonwealth.repo.content import Content, Person
 from commonwealth.repo.git import Git
 from commonwealth.repo.ignored import ignored_on_purpose
+from commonwealth.repo.kept import read_bases, write_bases
 from commonwealth.repo.lock import WriterLock
-from commonwealth.repo.move import ABSENT, read_bases, write_bases
+from commonwealth.repo.move import ABSENT
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.repair import repair_committed, settle_unmerged
 from commonwealth.repo.store import REGULAR, blob, matches

@@ -17,8 +17,8 @@ from commonwealth.repo.common import read_text
 from commonwealth.repo.content import Content, Merged
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.head import state_file
+from commonwealth.repo.kept import keep_bytes, read_marked, write_marked
 from commonwealth.repo.lock import WriterLock
-from commonwealth.repo.move import keep_bytes, read_marked, write_marked
 from commonwealth.repo.objects import Objects, is_commit
 from commonwealth.repo.refresh import is_marked
 from commonwealth.repo.store import OURS, blob, commit_info, differences, entries_at, set_index

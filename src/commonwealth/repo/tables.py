@@ -10,7 +10,8 @@ from commonwealth.errors import Damaged, Refused
 from commonwealth.repo import workfiles
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
-from commonwealth.repo.move import ABSENT, NOT_MADE, kept_aside, read_bases
+from commonwealth.repo.kept import kept_aside, read_bases
+from commonwealth.repo.move import ABSENT, NOT_MADE
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import REGULAR, blob, matches, set_index
 from commonwealth.repo.tree import Entry

@@ -8,7 +8,8 @@ from commonwealth.errors import BrainError
 from commonwealth.repo import workfiles
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
-from commonwealth.repo.move import ABSENT, read_bases, write_bases
+from commonwealth.repo.kept import read_bases, write_bases
+from commonwealth.repo.move import ABSENT
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import REGULAR, blob, entries_at
 from commonwealth.repo.tree import Entry
