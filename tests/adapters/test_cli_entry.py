@@ -265,6 +265,8 @@ def test_a_real_interrupt_ends_a_waiting_command() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # Whoever runs the tests in the background has this signal ignored, and its children with it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     )
     assert process.stdin is not None
     process.stdin.write(b"x" * (1 << 17))  # more than a pipe holds: it returns once the command reads

@@ -248,6 +248,8 @@ def git_commit(run: Run, person: Person, rng: random.Random) -> str | None:
     """Everything, as people do."""
     if run.busy(person):
         return None
+    # Nobody else is at work here: as git advises, the lock of a git that was killed is removed.
+    (person.root / ".git/index.lock").unlink(missing_ok=True)
     run.world.git(person, "add", "-A")
     run.world.tried(person, "commit", "-q", "-m", f"By hand {run.number}")
     return "git commit"
