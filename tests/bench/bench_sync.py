@@ -91,7 +91,9 @@ def prepared(folder: Path, size: int) -> tuple[Brain, Brain, Path]:
     first, remote = folder / "first", folder / "remote.git"
     maker = SHARED / "bench" / "make_brain.py"
     subprocess.run([sys.executable, str(maker), str(size), str(first)], check=True, stdout=subprocess.DEVNULL)
-    git(folder, "init", "-q", "--bare", "-b", git(first, "branch", "--show-current").strip(), str(remote))
+    branch = git(first, "branch", "--show-current").strip()
+    git(folder, "init", "-q", "--bare", "-b", branch, str(remote))
+    git(first, "push", "-q", str(remote), branch)  # so that only what is measured is looked through for secrets
     os.environ["COMMONWEALTH_AUTHOR"], os.environ["COMMONWEALTH_AUTHOR_EMAIL"] = "Bench", "bench@example.com"
     setup.init(first, name="bench", remote=str(remote), cwd=str(folder), now=NOW)
     here = brains.open_brain(first, cwd=str(folder))
