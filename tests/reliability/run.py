@@ -109,12 +109,16 @@ class Run:
     def save(self, person: Person, path: str, data: bytes | None) -> None:
         """A file as a person leaves it; None removes it."""
         before = self.world.read(person, path)
+        after = data
         if data is None:
             (person.root / path).unlink()
+            # A sibling repeats its note: who removes it has not taken out what the note says too.
+            others = (texts.tokens(self.world.read(person, other)) for other in self.notes(person))
+            after = " ".join(texts.tokens(before) & set[str]().union(*others)).encode()
         else:
             self.world.write(person, path, data)
-        self.facts.edited(before, data, self.what(person, path))
-        self.causes.edited(person.name, texts.tokens(before), texts.tokens(data), certain=path not in person.broken)
+        self.facts.edited(before, after, self.what(person, path))
+        self.causes.edited(person.name, texts.tokens(before), texts.tokens(after), certain=path not in person.broken)
 
     def mend(self, person: Person, path: str) -> None:
         """Make a file readable again that this person broke."""
