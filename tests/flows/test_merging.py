@@ -12,7 +12,7 @@ import pytest
 from commonwealth.flows import merging, setup, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.repo.git import Git
-from commonwealth.repo.harden import DRIVER, harden, has_driver, lacking, register_driver
+from commonwealth.repo.harden import DRIVER, harden, lacking
 
 from .conftest import NOW, PlainGit, Teammate, note_text, write
 
@@ -158,13 +158,12 @@ def test_the_driver_is_in_every_clones_own_configuration(team: Team, git: PlainG
     git(adopted, "init", "-q")
     git(adopted, "commit", "-q", "--allow-empty", "-m", "first")
     setup.init(adopted, name="adopted", remote=None, cwd=str(adopted), now=NOW)
-    assert all(has_driver(Git(folder)) for folder in (team[0].root, team[1].root, adopted))
+    assert not any(lacking(Git(folder)) for folder in (team[0].root, team[1].root, adopted))
     git(adopted, "config", "--unset", "merge.commonwealth.driver")
-    assert not has_driver(Git(adopted))
-    register_driver(Git(adopted))
+    assert lacking(Git(adopted)) == ("merge.commonwealth.driver",)
+    harden(Git(adopted), adopted=True)
     git(adopted, "config", "merge.commonwealth.driver", "command -v brain >/dev/null && brain merge-note %O %A %B %P")
-    assert not has_driver(Git(adopted))
-    assert "merge.commonwealth.driver" in lacking(Git(adopted))
+    assert lacking(Git(adopted)) == ("merge.commonwealth.driver",)
     harden(Git(adopted), adopted=True)
     assert git(adopted, "config", "merge.commonwealth.driver").strip() == DRIVER["merge.commonwealth.driver"]
 

@@ -55,17 +55,6 @@ def harden(git: Git, own: tuple[str, ...] = (), *, adopted: bool = False) -> Non
     _configure(git, DRIVER if adopted else CONFIG | DRIVER)
 
 
-def has_driver(git: Git) -> bool:
-    """Whether this clone's own configuration has the merge driver for notes, as we write it."""
-    present = _configured(git)
-    return all(present.get(name.lower()) == value for name, value in DRIVER.items())
-
-
-def register_driver(git: Git) -> None:
-    """Give this clone the merge driver for notes. Safe to repeat."""
-    _configure(git, DRIVER)
-
-
 def lacking(git: Git) -> tuple[str, ...]:
     """The settings of ours that this clone no longer has; in a repository that is not a brain's alone, the driver's."""
     attributes = (read_text(os.path.join(git.common_dir, "info", "attributes")) or "").splitlines()
