@@ -329,26 +329,26 @@ def test_a_new_rule_leaves_every_other_line_as_it_is() -> None:
     path = registry(MINE)
     assert config.save_rule(Rule("github.com/x/y", "y", "git@github.com:x/brain.git")) is True
     new = "  - match: github.com/x/y\n    brain: y\n    remote: git@github.com:x/brain.git\n"
-    assert path.read_text() == MINE.replace("  # the end\n", f"{new}  # the end\n")
+    assert path.read_text(encoding="utf-8") == MINE.replace("  # the end\n", f"{new}  # the end\n")
 
 
 def test_a_rule_is_replaced_and_removed_where_it_stands() -> None:
     path = registry(MINE)
     config.save_rule(Rule("GitHub.com/acme/*", None))
     theirs = "  - brain: 'acme'\n    match: \"github.com/acme/*\"\n"
-    assert path.read_text() == MINE.replace(theirs, "  - match: GitHub.com/acme/*\n    brain: null\n")
+    assert path.read_text(encoding="utf-8") == MINE.replace(theirs, "  - match: GitHub.com/acme/*\n    brain: null\n")
     registry(MINE)
     assert config.remove_rule("~/private") == Rule("~/private", None)
-    assert path.read_text() == MINE.replace("  - {match: ~/private, brain: null}\n", "")
+    assert path.read_text(encoding="utf-8") == MINE.replace("  - {match: ~/private, brain: null}\n", "")
     assert [rule.match for rule in config.load_registry().rules] == ["github.com/acme/shop", "github.com/acme/*"]
 
 
 def test_the_last_rule_can_be_removed_and_a_first_one_added_again() -> None:
     path = registry("# mine\nrules:\n- match: a\n  brain: b\n")
     config.remove_rule("a")
-    assert path.read_text() == "# mine\nrules:\n"
+    assert path.read_text(encoding="utf-8") == "# mine\nrules:\n"
     config.save_rule(Rule("c", "d"))
-    assert path.read_text() == "# mine\nrules:\n- match: c\n  brain: d\n"
+    assert path.read_text(encoding="utf-8") == "# mine\nrules:\n- match: c\n  brain: d\n"
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_whatever_the_form_of_the_file_no_rule_and_no_comment_at_the_top_is_lost
     assert config.load_registry().rules == (Rule("a", "b"), Rule("c", None))
     config.save_rule(Rule("A", "z"))
     assert config.load_registry().rules == (Rule("A", "z"), Rule("c", None))
-    assert path.read_text().startswith("# mine\n")
+    assert path.read_text(encoding="utf-8").startswith("# mine\n")
 
 
 def test_line_ends_permissions_and_a_link_stay(tmp_path: Path) -> None:
@@ -534,7 +534,7 @@ def test_the_users_folder_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: py
 
 
 def test_a_file_that_cannot_be_written_is_refused_with_nothing_left(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
+    (tmp_path / "file").write_text("x", encoding="utf-8")
     (tmp_path / "folder").mkdir()
     for path, text in (
         (tmp_path / "file" / "x", "x"),

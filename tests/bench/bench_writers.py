@@ -105,7 +105,9 @@ def person(home: Path, number: int) -> dict[str, str]:
 
 def clones_of_a_brain(home: Path, writers: int) -> list[Path]:
     """A remote with a brain, and a joined clone of it for each writer."""
-    (home / "gitconfig").write_text("[user]\n name = W\n email = w@example.com\n[init]\n defaultBranch = main\n")
+    (home / "gitconfig").write_text(
+        "[user]\n name = W\n email = w@example.com\n[init]\n defaultBranch = main\n", encoding="utf-8"
+    )
     os.environ.update(person(home, 0))
     subprocess.run(["git", "init", "-q", "--bare", str(home / "remote.git")], check=True)
     setup.init(home / "first", name="bench", remote=str(home / "remote.git"), cwd=str(home), now=NOW)
@@ -119,7 +121,14 @@ def clones_of_a_brain(home: Path, writers: int) -> list[Path]:
 def run(commands: Sequence[Sequence[str]], home: Path) -> tuple[float, list[list[str]]]:
     """Start all processes, let them go at once, and wait; the wall seconds, and the last line of each."""
     processes = [
-        subprocess.Popen(command, env=person(home, number), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            command,
+            env=person(home, number),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
         for number, command in enumerate(commands)
     ]
     if sys.executable in commands[0]:

@@ -36,7 +36,7 @@ def foreign(tmp_path: Path, git: PlainGit) -> Path:
     """A code repository whose authors put a brain's files into it."""
     folder = tmp_path / "their code"
     (folder / ".commonwealth").mkdir(parents=True)
-    (folder / ".commonwealth" / "config.yaml").write_text("name: theirs\n")
+    (folder / ".commonwealth" / "config.yaml").write_text("name: theirs\n", encoding="utf-8")
     (folder / "src").mkdir()
     git(folder, "init", "-q")
     git(folder, "add", "-A")
@@ -103,7 +103,7 @@ def test_naming_what_is_no_brain_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_a_file_where_a_brain_is_named_is_no_brain(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
+    (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(Refused, match="There is no brain"):
         brains.resolve("./file", str(tmp_path))
 
@@ -184,7 +184,7 @@ def test_clones_worktrees_and_folders_of_a_repository_share_its_rule(tmp_path: P
     ],
 )
 def test_a_rule_written_by_hand_may_spell_the_repository_as_git_does(acme: Path, code: Path, match: str) -> None:
-    config.registry_path().write_text(f"rules:\n- match: '{match}'\n  brain: acme\n")
+    config.registry_path().write_text(f"rules:\n- match: '{match}'\n  brain: acme\n", encoding="utf-8")
     assert session(code) == acme
 
 
@@ -228,7 +228,7 @@ def test_a_deleted_working_folder_is_no_obstacle(tmp_path: Path, code: Path, mon
 
 
 def test_an_unreadable_registry_is_loud_for_commands_and_hooks(code: Path, acme: Path) -> None:
-    config.registry_path().write_text('{"a":1,}')
+    config.registry_path().write_text('{"a":1,}', encoding="utf-8")
     calls: list[Callable[[], object]] = [
         lambda: brains.for_session(str(code), None),
         lambda: brains.resolve(None, str(code)),
@@ -241,7 +241,7 @@ def test_an_unreadable_registry_is_loud_for_commands_and_hooks(code: Path, acme:
     for call in calls:
         with pytest.raises(Damaged, match=r"registry\.yaml: unparsable"):
             call()
-    assert config.registry_path().read_text() == '{"a":1,}'
+    assert config.registry_path().read_text(encoding="utf-8") == '{"a":1,}'
 
 
 # A brain that is not here
@@ -314,7 +314,7 @@ def test_a_config_that_cannot_be_read_names_the_file(acme: Path, text: str) -> N
 
 def test_a_config_that_is_cut_off_is_never_read_in_part(acme: Path) -> None:
     filler = "# filler\n" * (config.CONFIG_LIMIT // 9 + 1)
-    (acme / config.CONFIG_PATH).write_text(f"name: acme\n{filler}review: pull-request\n")
+    (acme / config.CONFIG_PATH).write_text(f"name: acme\n{filler}review: pull-request\n", encoding="utf-8")
     with pytest.raises(Damaged, match="larger than 64 KiB"):
         brains.open_brain(acme)
 

@@ -7,6 +7,7 @@ import os
 import plistlib
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_a_daemon_serves_requests_and_polls_and_leaves_nothing(
     until(lambda: list(brain.root.glob(f"memory/*/{theirs}.md")), "note of a colleague")
     query = Query(text="bob", kind=("memory",), now=NOW)
     until(lambda: recall.search(brain, query, sweep=False).total, "note in the index")
-    assert git(brain.root, "status", "--porcelain") == ""
+    until(lambda: git(brain.root, "status", "--porcelain") == "", "end of the move")
     assert ended(process) == (0, "")
     assert not heartbeat.pulse(brain.root).alive
     assert not (brain.root / ".git/commonwealth/daemon.json").exists()
@@ -156,10 +157,10 @@ def test_a_daemon_ends_at_once_while_it_waits_for_a_silent_remote(
     brain = team[0].act()
     mark = tmp_path / "waiting"
     script = tmp_path / "silent-ssh"
-    script.write_text(f"#!/bin/sh\necho $$ > {mark}\nexec sleep 600\n", encoding="utf-8")
+    script.write_text(f"#!/bin/sh\necho $$ > {shlex.quote(str(mark))}\nexec sleep 600\n", encoding="utf-8")
     script.chmod(0o755)
     git(brain.root, "remote", "set-url", "origin", "ssh://git@example.invalid/brain.git")
-    process = start(brain, GIT_SSH_COMMAND=str(script))
+    process = start(brain, GIT_SSH_COMMAND=shlex.quote(str(script)))
     until(lambda: mark.exists() and mark.read_text(encoding="utf-8").strip(), "connection")
     found = heartbeat.pulse(brain.root)
     assert found.beat is not None
@@ -208,6 +209,19 @@ def test_a_remote_that_cannot_be_reached_is_asked_ever_more_rarely(tmp_path: Pat
     assert 108 <= waits[1] <= 132
     assert all(LONGEST * 0.9 <= wait <= LONGEST * 1.1 for wait in waits[5:])
     assert 0.9 * 3600 <= Daemon(tmp_path, interval=3600).wait(3) <= 1.1 * 3600
+
+
+def test_a_request_that_the_disk_does_not_let_go_is_told_by_worker_and_daemon(brain: Brain, start: Start) -> None:
+    marks = publishing.Marks.of(brain.root)
+    (marks.wanted / "in the way").mkdir(parents=True)
+    told = publishing.serve_at(brain.root, publishing.Pace(0))
+    assert told is not None
+    assert (told["state"], str(marks.folder) in str(told["reason"])) == ("refused", True)
+    process = start(brain, interval=1)
+    until(lambda: (found := heartbeat.pulse(brain.root).beat) and found.state == "refused", "refusal")
+    code, said = ended(process)
+    assert code == 0
+    assert f"{marks.folder} cannot be written" in said
 
 
 def unit(brain: Brain, kind: str) -> str:

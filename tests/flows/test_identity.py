@@ -22,7 +22,7 @@ PlainGit = Callable[..., str]
 
 def test_the_environment_comes_before_ones_config_before_git(brain: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (identity.whoami(brain).name, identity.whoami(brain).email) == ("Alice", "alice@example.com")
-    (config.home() / "config.yaml").write_text("name: Alice B.\nemail: b@example.com\n")
+    (config.home() / "config.yaml").write_text("name: Alice B.\nemail: b@example.com\n", encoding="utf-8")
     assert (identity.whoami(brain).name, identity.whoami(brain).email) == ("Alice B.", "b@example.com")
     monkeypatch.setenv("COMMONWEALTH_AUTHOR", "Bot")
     monkeypatch.setenv("COMMONWEALTH_AUTHOR_EMAIL", "bot@example.com")
@@ -35,7 +35,7 @@ def test_a_name_of_the_repository_alone_is_known(brain: Brain, git: PlainGit) ->
 
 
 def test_without_any_name_the_login_serves(brain: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
-    (Path.home() / ".gitconfig").write_text("")
+    (Path.home() / ".gitconfig").write_text("", encoding="utf-8")
     monkeypatch.setenv("LOGNAME", "alice")
     found = identity.whoami(brain)
     assert (found.name, found.email) == (getpass.getuser(), "")
@@ -63,7 +63,7 @@ def test_a_name_is_one_clean_line_that_git_takes(
 
 
 def test_an_unreadable_own_config_is_loud(brain: Brain) -> None:
-    (config.home() / "config.yaml").write_text("[]")
+    (config.home() / "config.yaml").write_text("[]", encoding="utf-8")
     with pytest.raises(Damaged, match="unparsable"):
         identity.whoami(brain)
 

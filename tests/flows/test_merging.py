@@ -31,7 +31,9 @@ def brain_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def merged_by_hand(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, **more}
-    return subprocess.run(["git", "-C", str(folder), *words], env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["git", "-C", str(folder), *words], env=env, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
 
 
 def parted(team: Team, git: PlainGit, mine: dict[str, str], theirs: dict[str, str]) -> Path:
@@ -65,7 +67,7 @@ def test_edits_of_different_parts_of_a_note_merge_by_hand(team: Team, git: Plain
     folder = parted(team, git, SUMMARY, SECTION)
     done = merged_by_hand(folder, *words, COMMONWEALTH_BRAIN="/nowhere", COMMONWEALTH_HOME="/nowhere")
     assert done.returncode == 0, done.stdout + done.stderr
-    text = (folder / NOTE).read_text()
+    text = (folder / NOTE).read_text(encoding="utf-8")
     assert "summary: New." in text
     assert "Two." in text
     assert "updated_at: 2026-07-03T10:00:00Z" in text
@@ -77,10 +79,10 @@ def test_a_true_conflict_does_not_stop_the_merge_and_is_listed_everywhere(team: 
     folder = parted(team, git, SUMMARY, {**SUMMARY, "summary": "Newer.", "updated_at": "2026-07-03T10:00:00Z"})
     done = merged_by_hand(folder, "merge", "--no-edit", "origin/main")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "summary: Newer." in (folder / NOTE).read_text()
+    assert "summary: Newer." in (folder / NOTE).read_text(encoding="utf-8")
     (beside,) = git(folder, "ls-files", "-o", "--exclude-standard").split()
-    assert f"conflict_of: {Path(NOTE).stem}" in (folder / beside).read_text()
-    assert "summary: New." in (folder / beside).read_text()
+    assert f"conflict_of: {Path(NOTE).stem}" in (folder / beside).read_text(encoding="utf-8")
+    assert "summary: New." in (folder / beside).read_text(encoding="utf-8")
     assert beside in done.stderr
     for person in (bob, alice):
         syncing.sync(person.act())
@@ -108,12 +110,12 @@ def test_without_a_working_brain_git_merges_by_lines(
     place.mkdir()
     path = ":".join(part for part in os.environ["PATH"].split(":") if not (Path(part) / "brain").exists())
     if brain != "missing":
-        (place / "brain").write_text(f"#!/bin/sh\n{OTHERS[brain]}\n")
+        (place / "brain").write_text(f"#!/bin/sh\n{OTHERS[brain]}\n", encoding="utf-8")
         (place / "brain").chmod(0o755)
     monkeypatch.setenv("PATH", f"{place}:{path}")
     done = merged_by_hand(folder, "merge", "--no-edit", "origin/main")
     assert done.returncode == 0, done.stdout + done.stderr
-    text = (folder / NOTE).read_text()
+    text = (folder / NOTE).read_text(encoding="utf-8")
     assert "summary: New." in text
     assert "Two." in text
 
@@ -142,8 +144,8 @@ def test_a_file_that_is_no_note_is_merged_by_lines(team: Team, git: PlainGit) ->
     done = merged_by_hand(folder, "merge", "--no-edit", "origin/main")
     assert done.returncode == 1
     assert "error" not in done.stderr
-    assert "<<<<<<< ours" in (folder / "README.md").read_text()
-    assert "summary: New." in (folder / NOTE).read_text()
+    assert "<<<<<<< ours" in (folder / "README.md").read_text(encoding="utf-8")
+    assert "summary: New." in (folder / NOTE).read_text(encoding="utf-8")
 
 
 def test_tables_of_contents_are_merged_by_union(team: Team, git: PlainGit) -> None:
@@ -172,8 +174,8 @@ def test_only_notes_of_the_brains_own_folders_are_touched(brain: Brain) -> None:
     root = str(brain.root)
     write(brain, {".commonwealth/config.yaml": "name: x\nfolders:\n  decision: adr\n"})
     for name, text in (("o", "---\ntitle: a\n---\n"), ("a", "---\ntitle: b\n---\n"), ("b", "---\ntitle: a\n---\nx\n")):
-        (brain.root / name).write_text(text)
+        (brain.root / name).write_text(text, encoding="utf-8")
     for path in ("README.md", "memory/INDEX.md", "src/memory/a.md", "../memory/a.md"):
         assert merging.merge_note(root, "o", "a", "b", path) is None
     assert merging.merge_note(root, "o", "a", "b", "adr/a.md") == ()
-    assert (brain.root / "a").read_text() == "---\ntitle: b\n---\nx\n"
+    assert (brain.root / "a").read_text(encoding="utf-8") == "---\ntitle: b\n---\nx\n"

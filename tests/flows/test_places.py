@@ -33,7 +33,7 @@ def synced(person: Teammate) -> tuple[str, ...]:
 def remap(person: Teammate, git: PlainGit, line: str) -> None:
     root = person.act().root
     place = root / config.CONFIG_PATH
-    place.write_text(place.read_text() + f"folders:\n  {line}\n")
+    place.write_text(place.read_text(encoding="utf-8") + f"folders:\n  {line}\n", encoding="utf-8")
     git(root, "add", "-A")
     git(root, *AS_EVE, "commit", "-qm", "folders")
     synced(person)
@@ -70,16 +70,16 @@ def test_notes_in_a_default_folder_stay_found_edited_and_listed_when_a_config_ma
         for note_id, folder in ((before, "memory"), (later, "memory"), (new, "notes")):
             found = recall.locate(brain, note_id)
             assert found.path.startswith(f"{folder}/"), found
-        assert new in (brain.root / "notes/2026-07/INDEX.md").read_text()
-        assert before in (brain.root / "memory/2026-07/INDEX.md").read_text()
-        assert before in (brain.root / "COMMONWEALTH.md").read_text()
+        assert new in (brain.root / "notes/2026-07/INDEX.md").read_text(encoding="utf-8")
+        assert before in (brain.root / "memory/2026-07/INDEX.md").read_text(encoding="utf-8")
+        assert before in (brain.root / "COMMONWEALTH.md").read_text(encoding="utf-8")
     brain = bob.act()
     path = f"memory/2026-07/{before}.md"
-    write(brain, {path: (brain.root / path).read_text() + "\nBy hand.\n"})
+    write(brain, {path: (brain.root / path).read_text(encoding="utf-8") + "\nBy hand.\n"})
     synced(bob)
     assert "By hand." in git(brain.root, "show", f"origin/main:{path}")
     synced(alice)
-    assert "By hand." in (alice.act().root / path).read_text()
+    assert "By hand." in (alice.act().root / path).read_text(encoding="utf-8")
     one, two = (git(person.act().root, "rev-parse", "HEAD^{tree}") for person in team)
     assert one == two
 
@@ -97,7 +97,7 @@ def test_an_edit_and_a_new_note_meet_a_folder_that_moved(team: Team, git: PlainG
         remap(one, git, "decision: adr")
     brain = other.act()
     path = brain.root / "decisions/2026-07/a.md"
-    path.write_text(path.read_text().replace("Second", "Edited"))
+    path.write_text(path.read_text(encoding="utf-8").replace("Second", "Edited"), encoding="utf-8")
     write(brain, {"decisions/2026-07/b.md": note_text("B")})
     if not mover:
         synced(other)
@@ -107,7 +107,7 @@ def test_an_edit_and_a_new_note_meet_a_folder_that_moved(team: Team, git: PlainG
     synced(other)
     for person in team:
         brain = person.act()
-        assert "Edited" in (brain.root / "adr/2026-07/a.md").read_text()
+        assert "Edited" in (brain.root / "adr/2026-07/a.md").read_text(encoding="utf-8")
         assert not (brain.root / "decisions/2026-07/a.md").exists()
         assert (brain.root / "decisions/2026-07/b.md").exists()
         assert {recall.locate(brain, name).kind for name in ("a", "b")} == {"decision"}
@@ -129,8 +129,8 @@ def test_a_committed_table_of_a_person_stays_and_is_named(team: Team, git: Plain
     synced(alice)
     for person in team:
         brain = person.act()
-        assert (brain.root / "decisions/INDEX.md").read_text() == MINE
-        assert (brain.root / "COMMONWEALTH.md").read_text() == MINE
+        assert (brain.root / "decisions/INDEX.md").read_text(encoding="utf-8") == MINE
+        assert (brain.root / "COMMONWEALTH.md").read_text(encoding="utf-8") == MINE
         assert (brain.root / "decisions/2026-07/INDEX.md").exists()
         assert "warn decisions/INDEX.md is not made by `brain`" in told(brain)
         assert git(brain.root, "status", "--porcelain") == ""
@@ -138,8 +138,8 @@ def test_a_committed_table_of_a_person_stays_and_is_named(team: Team, git: Plain
     git(brain.root, "mv", "decisions/INDEX.md", "reading.md")
     git(brain.root, *AS_EVE, "commit", "-qm", "moved away")
     synced(alice)
-    assert "Made from the notes" in (brain.root / "decisions/INDEX.md").read_text()
-    assert (brain.root / "reading.md").read_text() == MINE
+    assert "Made from the notes" in (brain.root / "decisions/INDEX.md").read_text(encoding="utf-8")
+    assert (brain.root / "reading.md").read_text(encoding="utf-8") == MINE
 
 
 def test_an_uncommitted_table_of_a_person_stays_and_is_named(team: Team, git: PlainGit) -> None:
@@ -150,23 +150,23 @@ def test_an_uncommitted_table_of_a_person_stays_and_is_named(team: Team, git: Pl
     for _ in range(2):
         warnings = synced(alice)
         assert any("decisions/INDEX.md" in text and "not made by `brain`" in text for text in warnings)
-        assert (alice.act().root / "decisions/INDEX.md").read_text() == MINE
+        assert (alice.act().root / "decisions/INDEX.md").read_text(encoding="utf-8") == MINE
     assert "decisions/INDEX.md" in told(alice.act())
     synced(bob)
-    assert "Made from the notes" in (bob.act().root / "decisions/INDEX.md").read_text()
+    assert "Made from the notes" in (bob.act().root / "decisions/INDEX.md").read_text(encoding="utf-8")
     (alice.act().root / "decisions/INDEX.md").unlink()
     synced(alice)
-    assert "Made from the notes" in (alice.act().root / "decisions/INDEX.md").read_text()
+    assert "Made from the notes" in (alice.act().root / "decisions/INDEX.md").read_text(encoding="utf-8")
 
 
 def test_an_edit_of_a_made_table_is_taken_out_and_the_bytes_are_named(team: Team, git: PlainGit) -> None:
     alice, bob = team
     recorded(bob.act(), "A decision", kind="decision")
     synced(bob)
-    made = (bob.act().root / "decisions/INDEX.md").read_text()
+    made = (bob.act().root / "decisions/INDEX.md").read_text(encoding="utf-8")
     write(alice.act(), {"decisions/INDEX.md": f"{made}mine\n"})
     warnings = synced(alice)
     brain = alice.act()
-    assert (brain.root / "decisions/INDEX.md").read_text() == made
+    assert (brain.root / "decisions/INDEX.md").read_text(encoding="utf-8") == made
     (text,) = (text for text in warnings if text.startswith("decisions/INDEX.md is made from the notes"))
     assert git(brain.root, "cat-file", "-p", text.split("cat-file -p ")[1].split("`")[0]) == f"{made}mine\n"

@@ -128,7 +128,9 @@ def test_decisions_keep_number_status_and_supersession(filled: Filled) -> None:
 def test_importing_again_changes_nothing(filled: Filled) -> None:
     def state() -> tuple[str, dict[str, bytes]]:
         root = filled.brain.root
-        head = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+        head = subprocess.run(
+            ["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, check=True, encoding="utf-8"
+        )
         kinds = [root / folder for folder in filled.brain.folders.values()]
         return head.stdout, {str(p): p.read_bytes() for folder in kinds for p in folder.rglob("*") if p.is_file()}
 

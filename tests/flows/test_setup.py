@@ -100,12 +100,12 @@ def test_any_name_is_one_clean_line_and_comes_back(tmp_path: Path, git: PlainGit
     assert made.brain.name == kept
     assert made.brain.config.key
     assert git(made.brain.root, "log", "--format=%s").rstrip("\n").removeprefix("Start the brain ") == kept
-    assert (tmp_path / "brain" / "README.md").read_text().startswith(f"# {kept}\n")
+    assert (tmp_path / "brain" / "README.md").read_text(encoding="utf-8").startswith(f"# {kept}\n")
 
 
 def test_init_refuses_a_folder_that_is_no_place_for_a_brain(tmp_path: Path, code: Path) -> None:
     (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "x").write_text("x")
+    (tmp_path / "full" / "x").write_text("x", encoding="utf-8")
     for folder, said in (
         (tmp_path / "full", "is not empty"),
         (tmp_path / "full" / "x", "is a file"),
@@ -192,7 +192,7 @@ def test_a_remote_that_does_not_answer_is_a_warning(tmp_path: Path) -> None:
 
 def test_init_does_nothing_while_the_rules_cannot_be_read(tmp_path: Path, code: Path, published: Path) -> None:
     config.home().mkdir(exist_ok=True)
-    config.registry_path().write_text("[]")
+    config.registry_path().write_text("[]", encoding="utf-8")
     with pytest.raises(Damaged, match="unparsable"):
         init(tmp_path / "brain", cwd=code)
     with pytest.raises(Damaged, match="unparsable"):
@@ -202,7 +202,7 @@ def test_init_does_nothing_while_the_rules_cannot_be_read(tmp_path: Path, code: 
 
 def test_init_leaves_a_brain_alone_whose_config_cannot_be_read(tmp_path: Path, git: PlainGit) -> None:
     root = init(tmp_path / "brain").brain.root
-    (root / config.CONFIG_PATH).write_text('{"a":1,}')
+    (root / config.CONFIG_PATH).write_text('{"a":1,}', encoding="utf-8")
     (root / "README.md").unlink()
     tip = git(root, "rev-parse", "HEAD")
     with pytest.raises(Damaged, match="unparsable"):
@@ -258,7 +258,7 @@ def refused_join(tmp_path: Path, git: PlainGit, change: Callable[[Path], None]) 
 def test_a_remote_that_tracks_what_belongs_to_a_clone_is_refused(tmp_path: Path, git: PlainGit, folder: str) -> None:
     def track(root: Path) -> None:
         (root / folder).mkdir(exist_ok=True)
-        (root / folder / "x").write_text("x")
+        (root / folder / "x").write_text("x", encoding="utf-8")
         git(root, "add", "-f", f"{folder}/x")
 
     assert "belongs to each clone alone" in refused_join(tmp_path, git, track).message
@@ -281,7 +281,7 @@ def test_a_remote_that_is_no_brain_is_refused(tmp_path: Path, git: PlainGit) -> 
 
 def test_a_mapped_folder_that_is_a_link_is_refused(tmp_path: Path, git: PlainGit) -> None:
     def link(root: Path) -> None:
-        with open(root / config.CONFIG_PATH, "a") as file:
+        with open(root / config.CONFIG_PATH, "a", encoding="utf-8") as file:
             file.write("folders:\n  decision: adr\n")
         (root / "adr").symlink_to("/etc")
 
@@ -290,7 +290,7 @@ def test_a_mapped_folder_that_is_a_link_is_refused(tmp_path: Path, git: PlainGit
 
 def test_hostile_settings_reach_nobody_as_they_are(tmp_path: Path, git: PlainGit, code: Path) -> None:
     root = init(tmp_path / "source").brain.root
-    with open(root / config.CONFIG_PATH, "a") as file:
+    with open(root / config.CONFIG_PATH, "a", encoding="utf-8") as file:
         file.write('"run\\n\\x1b]0;x\\a": true\nfolders:\n  "bad\\n\\x1b[31m": x\n  memory: "../up\\n\\x1b[2J"\n')
     git(root, "commit", "-qam", "hostile")
     done = setup.join(str(root), tmp_path / "clone", cwd=str(code))
@@ -344,7 +344,7 @@ def test_a_rule_is_written_as_it_is_compared_and_removed_by_any_spelling(given_m
 
 def test_a_rule_written_by_hand_is_removed_by_what_it_means() -> None:
     config.home().mkdir(exist_ok=True)
-    config.registry_path().write_text(f"rules:\n- match: {CODE}\n  brain: none\n")
+    config.registry_path().write_text(f"rules:\n- match: {CODE}\n  brain: none\n", encoding="utf-8")
     assert setup.remove_rule("git@git.example.com:acme/shop.git").match == CODE
     with pytest.raises(Refused, match="No rule matches"):
         setup.remove_rule(SHOP)

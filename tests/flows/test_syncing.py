@@ -204,7 +204,7 @@ def test_what_a_protected_main_branch_declines_waits_on_a_branch_of_the_person(
     alice, bob = team
     hook = remote / "hooks/update"
     words = "GH006: Protected branch update failed"
-    hook.write_text(f"#!/bin/sh\n[ $1 != refs/heads/main ] || {{ echo {words}; exit 1; }}\n")
+    hook.write_text(f"#!/bin/sh\n[ $1 != refs/heads/main ] || {{ echo {words}; exit 1; }}\n", encoding="utf-8")
     hook.chmod(0o755)
     note_id = recorded(alice.act(), "From Alice")
     receipt = syncing.sync(alice.act())
@@ -265,13 +265,13 @@ def test_an_unfinished_file_of_a_crash_is_not_taken_along_by_git_add_and_goes_wi
     recorded(brain)
     debris = next(brain.root.glob("memory/*")) / ".commonwealth-0123456789abcdef.tmp"
     debris.write_text("half a no", encoding="utf-8")
-    beside = brain.root / debris.name
+    beside, config = brain.root / debris.name, brain.root / ".commonwealth" / debris.name
     beside.write_text("half a router", encoding="utf-8")
+    config.write_text("half a config", encoding="utf-8")
     git(brain.root, "add", "-A")
     assert git(brain.root, "status", "--porcelain") == ""
     assert syncing.sync(brain).state == "published"
-    assert not debris.exists()
-    assert not beside.exists()
+    assert not any(place.exists() for place in (debris, beside, config))
     assert debris.name not in git(brain.root, "ls-files")
 
 

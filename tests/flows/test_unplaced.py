@@ -30,7 +30,7 @@ def push_entries(team: Team, git: PlainGit, tmp_path: Path, files: Mapping[str, 
     git(folder, "read-tree", "HEAD")
     for path, text in files.items():
         source = tmp_path / "blob"
-        source.write_text(text)
+        source.write_text(text, encoding="utf-8")
         name = git(folder, "hash-object", "-w", str(source)).strip()
         git(folder, "update-index", "--add", "--cacheinfo", f"100644,{name},{path}")
     made = git(folder, *AS_EVE, "commit-tree", git(folder, "write-tree").strip(), "-p", "HEAD", "-m", "odd").strip()
@@ -78,12 +78,12 @@ def test_a_file_in_the_way_holds_one_note_back_until_it_is_moved(team: Team, git
             text.startswith(f"{BELOW} is not here: the file memory/sub is in its way") for text in receipt.warnings
         )
         assert BELOW in tracked(brain, git)
-    assert (brain.root / "memory/sub").read_text() == "a shopping list\n"
+    assert (brain.root / "memory/sub").read_text(encoding="utf-8") == "a shopping list\n"
     assert f"warn {BELOW} is not here: the file memory/sub" in told(brain)
     recorded(brain, "Still writable")
     (brain.root / "memory/sub").rename(tmp_path / "list")
     syncing.sync(brain)
-    assert (brain.root / BELOW).read_text() == note_text("Z")
+    assert (brain.root / BELOW).read_text(encoding="utf-8") == note_text("Z")
     assert BELOW in tracked(brain, git)
     assert "not here" not in told(brain)
 
@@ -97,7 +97,7 @@ def test_a_folder_in_the_place_of_a_note_stays(team: Team, git: PlainGit, tmp_pa
         receipt = syncing.sync(brain)
         assert any(text.startswith("memory/z.md is not here: the folder") for text in receipt.warnings)
         assert "memory/z.md" in tracked(brain, git)
-    assert (brain.root / "memory/z.md/mine.txt").read_text() == "mine\n"
+    assert (brain.root / "memory/z.md/mine.txt").read_text(encoding="utf-8") == "mine\n"
 
 
 def test_a_note_of_ones_own_in_the_place_of_a_folder_that_came_in_is_held(
@@ -116,7 +116,7 @@ def test_a_note_of_ones_own_in_the_place_of_a_folder_that_came_in_is_held(
         write(brain, {"memory/u.md/mine.md": note_text("Mine below"), "memory/t.md": note_text("Mine")})
     assert "memory/t.md is not committed: a folder of this name" in told(brain)
     for path in ("memory/t.md", "memory/u.md/mine.md"):
-        assert (brain.root / path).read_text().startswith("---\ntitle: Mine")
+        assert (brain.root / path).read_text(encoding="utf-8").startswith("---\ntitle: Mine")
 
 
 def test_a_tracked_note_below_a_file_of_a_person_is_no_deletion(team: Team, git: PlainGit) -> None:
@@ -136,7 +136,7 @@ def test_a_brain_with_such_a_name_is_joined_without_that_file(
     push_entries(team, git, tmp_path, {LONG: note_text("A"), "memory/ok.md": note_text("C")})
     team[1].act()
     joined = setup.join(str(tmp_path / "remote.git"), tmp_path / "third", cwd=str(code)).brain
-    assert (joined.root / "memory/ok.md").read_text() == note_text("C")
+    assert (joined.root / "memory/ok.md").read_text(encoding="utf-8") == note_text("C")
     receipt = syncing.sync(joined)
     assert receipt.state in OK
     assert any(LONG in text and "not here" in text for text in receipt.warnings)
@@ -156,7 +156,7 @@ def test_a_commit_of_a_time_that_cannot_be_shown_disturbs_nothing(
     tree = git(brain.root, "write-tree").strip()
     raw = f"tree {tree}\nparent {git(brain.root, 'rev-parse', 'HEAD').strip()}\n"
     raw += "".join(f"{role} Eve <eve@example.com> {seconds} +0000\n" for role in ("author", "committer"))
-    (tmp_path / "raw").write_text(f"{raw}\nfar\n")
+    (tmp_path / "raw").write_text(f"{raw}\nfar\n", encoding="utf-8")
     made = git(brain.root, "hash-object", "-t", "commit", "-w", "--literally", str(tmp_path / "raw")).strip()
     git(brain.root, "push", "-q", "origin", f"{made}:refs/heads/main")
     brain = bob.act()

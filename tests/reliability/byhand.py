@@ -220,7 +220,7 @@ def break_note(run: Run, person: Person, rng: random.Random) -> str | None:
     if path is None or before is None or not before.startswith(b"---\n"):
         return None
     said = run.facts.new()
-    run.save(person, path, before.replace(b"---\n", f"---\nx-draft: [{said}\n".encode(), 1))
+    run.save(person, path, before.replace(b"---\n", b"---\n" + texts.HALF_WRITTEN + f"{said}\n".encode(), 1))
     person.broken.add(path)
     run.causes.doubted(texts.tokens(before))
     return f"break {path}"

@@ -125,10 +125,7 @@ class Run:
         person.broken.discard(path)
         data = self.world.read(person, path)
         if data is not None:
-            lines = [
-                line.rstrip(b"\r") + b"]" if line.startswith(b"x-draft: [") and b"]" not in line else line
-                for line in data.split(b"\n")
-            ]
+            lines = [line.rstrip(b"\r") + b"]" if texts.is_half_written(line) else line for line in data.split(b"\n")]
             self.save(person, path, b"\n".join(lines))
 
     def call(self, person: Person, call: Mapping[str, Any], rng: random.Random) -> dict[str, Any]:
@@ -204,8 +201,15 @@ class Run:
             return
         told = f"{call} said {answer}"
         if answer.get("error") in ("Refused", "Usage") and call["call"] == "update":
-            return  # the note is ambiguous, unreadable or gone: an answer, and nothing was written
+            return  # the note is ambiguous or gone: an answer, and nothing was written
+        if answer.get("error") == "BadNote" and self.is_broken(person, str(answer["message"])):
+            return  # somebody left it unreadable: an answer, and nothing was written
         raise Failed(self.what(person, told))
+
+    def is_broken(self, person: Person, told: str) -> bool:
+        """Whether the file that a message names at its start is one that a person left half written."""
+        data = self.world.read(person, told.partition(", line")[0]) or b""
+        return any(map(texts.is_half_written, data.split(b"\n")))
 
     def update(
         self, person: Person, path: str, call: Mapping[str, Any], said: str, rng: random.Random,

@@ -138,7 +138,7 @@ class Scene:
         log = self.folder / "reached"
         if not log.exists():
             return set()
-        found = set(log.read_text().split())
+        found = set(log.read_text(encoding="utf-8").split())
         log.unlink()
         return found
 
@@ -146,7 +146,7 @@ class Scene:
         if self.server is None:
             wrapper = self.folder / "bin/git"
             wrapper.parent.mkdir(parents=True, exist_ok=True)
-            wrapper.write_text(WRAPPER)
+            wrapper.write_text(WRAPPER, encoding="utf-8")
             wrapper.chmod(0o755)
             env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE / "src"), str(SOURCE)])}
             self.server = subprocess.Popen(

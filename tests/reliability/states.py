@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -87,9 +88,9 @@ def outrun(scene: Scene) -> None:
     diverged(scene)
     remember(scene, "bob", "fact00012z")
     script = scene.root("alice") / ".git/outrun"
-    script.write_text(_REFUSED.format(bob=scene.root("bob")), encoding="utf-8")
+    script.write_text(_REFUSED.format(bob=shlex.quote(str(scene.root("bob")))), encoding="utf-8")
     script.chmod(0o755)
-    scene.git(scene.root("alice"), "config", "remote.origin.receivepack", str(script))
+    scene.git(scene.root("alice"), "config", "remote.origin.receivepack", shlex.quote(str(script)))
 
 
 def half_moved(scene: Scene) -> None:

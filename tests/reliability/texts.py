@@ -9,6 +9,8 @@ import re
 
 TOKEN = re.compile(rb"fact[0-9]{5}z")
 HEADINGS = ("Context", "Details", "Evidence")
+HALF_WRITTEN = b"x-draft: ["
+"""Below the first line of a note that somebody leaves unreadable for a while."""
 
 
 def token(number: int) -> str:
@@ -19,6 +21,11 @@ def token(number: int) -> str:
 def tokens(data: bytes | None) -> set[str]:
     """The tokens in some bytes."""
     return {found.decode() for found in TOKEN.findall(data or b"")}
+
+
+def is_half_written(line: bytes) -> bool:
+    """Whether this is such a line, and nobody has mended it."""
+    return line.startswith(HALF_WRITTEN) and b"]" not in line
 
 
 def note(title: str, body: str, **fields: str) -> str:

@@ -252,7 +252,11 @@ def self_signed(folder: Path) -> tuple[Path, Path] | None:
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
     done = subprocess.run(
-        [*command, "-keyout", str(key), "-out", str(certificate)], capture_output=True, text=True, check=False
+        [*command, "-keyout", str(key), "-out", str(certificate)],
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
     return certificate, key

@@ -30,8 +30,8 @@ def act(rng: random.Random, clone: Path, number: int, counter: int) -> str | Non
         remember(clone, token, f"text: {token}\n", month=rng.choice(["2026-07", "2026-08"]))
     elif choice < 0.7:
         path = clone / rng.choice(notes)
-        lines = path.read_text().splitlines()
-        path.write_text("".join(f"{line}\n" for line in [*lines, f"k{token}: {token}"]))
+        lines = path.read_text(encoding="utf-8").splitlines()
+        path.write_text("".join(f"{line}\n" for line in [*lines, f"k{token}: {token}"]), encoding="utf-8")
     elif choice < 0.8:
         path = clone / rng.choice(notes)
         target = clone / "memory" / rng.choice(["2026-07", "2026-08", "2026-09"]) / path.name
@@ -41,7 +41,7 @@ def act(rng: random.Random, clone: Path, number: int, counter: int) -> str | Non
         return None
     elif choice < 0.9:
         shared = clone / "memory/2026-07/shared.md"
-        before = shared.read_text() if shared.exists() else ""
+        before = shared.read_text(encoding="utf-8") if shared.exists() else ""
         put(clone, "memory/2026-07/shared.md", f"{before}k{token}: {token}\n")
         run_sync(clone, push=False)
     else:
@@ -111,7 +111,9 @@ def test_a_sync_killed_anywhere_loses_nothing_and_the_next_one_converges(tmp_pat
         dies(start("sync", str(here), fault="move-half=kill"))
     if point == "push-refused":
         hook = here / ".git/refused"
-        hook.write_text(f'#!/bin/sh\ngit -C {there} push -q origin HEAD:main\nexec git-receive-pack "$@"\n')
+        hook.write_text(
+            f'#!/bin/sh\ngit -C {there} push -q origin HEAD:main\nexec git-receive-pack "$@"\n', encoding="utf-8"
+        )
         hook.chmod(0o755)
         remember(there, "late", "text: late\n")
         plain(here, "config", "remote.origin.receivepack", str(hook))
@@ -130,6 +132,7 @@ def test_a_sync_killed_anywhere_loses_nothing_and_the_next_one_converges(tmp_pat
 def test_every_fault_point_is_named_once_and_reached_by_code() -> None:
     folder = Path(faults.__file__).parent
     used = re.findall(
-        r'(?:\bfault\(|half: str = |half=)"([a-z-]+)"', "".join(p.read_text() for p in folder.rglob("*.py"))
+        r'(?:\bfault\(|half: str = |half=)"([a-z-]+)"',
+        "".join(p.read_text(encoding="utf-8") for p in folder.rglob("*.py")),
     )
     assert sorted(used) == sorted(POINTS)

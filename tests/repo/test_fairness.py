@@ -60,7 +60,8 @@ def outrun(clone: Path, rival: Path) -> None:
     hook.write_text(
         "#!/bin/sh\n"
         f"cd {rival} && git commit -q --allow-empty -m rival && git push -q origin main\n"
-        'exec git-receive-pack "$@"\n'
+        'exec git-receive-pack "$@"\n',
+        encoding="utf-8",
     )
     hook.chmod(0o755)
     plain(clone, "config", "remote.origin.receivepack", str(hook))
@@ -88,7 +89,7 @@ def test_lost_rounds_are_remembered_until_a_push_lands_and_nobody_sees_an_error(
 def test_a_memory_of_lost_rounds_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
     _, (clone,) = team(tmp_path, 1)
     run_sync(clone)
-    (clone / ".git/commonwealth/lost").write_text("many\n")
+    (clone / ".git/commonwealth/lost").write_text("many\n", encoding="utf-8")
     assert fairness.lost_rounds(Git(clone)) == 0
 
 
@@ -97,7 +98,7 @@ def test_a_push_that_was_accepted_while_its_answer_was_lost_is_found_out(tmp_pat
     settle([here, there])
     remember(here, "a", "text: a\n")
     cut = tmp_path / "cut.sh"
-    cut.write_text('#!/bin/sh\ngit-receive-pack "$@" | head -c 600\nexit 1\n')
+    cut.write_text('#!/bin/sh\ngit-receive-pack "$@" | head -c 600\nexit 1\n', encoding="utf-8")
     cut.chmod(0o755)
     plain(here, "config", "remote.origin.receivepack", str(cut))
     outcome = run_sync(here, timeout=3)

@@ -247,7 +247,7 @@ def test_a_derived_file_in_foreign_hands_is_made_again(tmp_path: Path, how: str)
     elif how == "renamed":
         place.rename(clones[0] / "memory/2026-07/OLD.txt")
     else:
-        place.write_text("mine\n")
+        place.write_text("mine\n", encoding="utf-8")
     if how == "committed":
         plain(clones[0], "commit", "-qam", "mine")
     settle(clones)

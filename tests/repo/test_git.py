@@ -120,6 +120,7 @@ def test_it_works_from_a_working_folder_that_was_deleted(repository: Git, tmp_pa
         capture_output=True,
         text=True,
         check=True,
+        encoding="utf-8",
     )
     assert done.stdout == "main\n"
 
@@ -328,7 +329,7 @@ def test_a_helper_that_stays_behind_does_not_hold_us(
         with pytest.raises(Offline, match="Could not read from remote"):
             repository.run("ls-remote", "--", "ssh://host/x", timeout=60)
     finally:
-        os.kill(int(pid.read_text()), 9)
+        os.kill(int(pid.read_text(encoding="utf-8")), 9)
 
 
 def test_a_watchdog_can_end_every_git_that_runs(

@@ -31,6 +31,7 @@ def another_process(folder: Path, operation: str) -> Iterator[subprocess.Popen[s
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        encoding="utf-8",
     )
     with process:
         assert process.stdout is not None

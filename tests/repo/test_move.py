@@ -65,7 +65,7 @@ def test_an_edit_by_hand_is_merged_and_stays_uncommitted(brain: Path, tmp_path: 
     new = elsewhere(brain, tmp_path, CHANGES)
     put(brain, A, "tags: mine\ntitle: t\n")
     go(brain, new)
-    assert (brain / A).read_text() == "tags: mine\ntitle: new\n"
+    assert (brain / A).read_text(encoding="utf-8") == "tags: mine\ntitle: new\n"
     assert status(brain) == f" M {A}\n"
 
 
@@ -73,7 +73,7 @@ def test_a_file_added_by_hand_meets_the_same_file(brain: Path, tmp_path: Path) -
     new = elsewhere(brain, tmp_path, CHANGES)
     put(brain, C, "text: mine\n")
     go(brain, new)
-    assert (brain / C).read_text() == "text: mine\ntitle: c\n"
+    assert (brain / C).read_text(encoding="utf-8") == "text: mine\ntitle: c\n"
 
 
 def test_an_edit_outlives_a_deletion_elsewhere_and_a_deletion_does_not_outlive_an_edit(
@@ -83,8 +83,8 @@ def test_an_edit_outlives_a_deletion_elsewhere_and_a_deletion_does_not_outlive_a
     put(brain, B, "tags: mine\ntitle: t\n")
     (brain / A).unlink()
     warnings = go(brain, new)
-    assert (brain / B).read_text() == "tags: mine\ntitle: t\n"
-    assert (brain / A).read_text() == "tags: x\ntitle: new\n"
+    assert (brain / B).read_text(encoding="utf-8") == "tags: mine\ntitle: t\n"
+    assert (brain / A).read_text(encoding="utf-8") == "tags: x\ntitle: new\n"
     assert len(warnings) == 2
     assert status(brain) == f"?? {B}\n"
 
@@ -94,7 +94,7 @@ def test_an_unreadable_edit_is_kept_with_what_it_was_made_from(brain: Path, tmp_
     base = plain(brain, "rev-parse", f"HEAD:{A}").strip()
     put(brain, A, "half a line")
     warnings = go(brain, new)
-    assert (brain / A).read_text() == "half a line"
+    assert (brain / A).read_text(encoding="utf-8") == "half a line"
     assert A in warnings[0]
     assert read_bases(Git(brain)) == {A: base}
 
@@ -104,8 +104,8 @@ def test_a_stray_in_the_way_is_kept(brain: Path, tmp_path: Path) -> None:
     put(brain, "README.md", "mine\n")
     put(brain, "extra.txt", "mine\n")
     assert len(go(brain, new)) == 2
-    assert (brain / "README.md").read_text() == "mine\n"
-    assert (brain / "extra.txt").read_text() == "mine\n"
+    assert (brain / "README.md").read_text(encoding="utf-8") == "mine\n"
+    assert (brain / "extra.txt").read_text(encoding="utf-8") == "mine\n"
 
 
 def test_what_is_staged_elsewhere_stays_staged(brain: Path, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_recovery_on_another_branch_waits_and_says_so(brain: Path, tmp_path: Pat
     new = elsewhere(brain, tmp_path, CHANGES)
     journal = brain / ".git/commonwealth/journal"
     journal.parent.mkdir(exist_ok=True)
-    journal.write_text(json.dumps({"branch": "main", "old": head(brain), "new": new}))
+    journal.write_text(json.dumps({"branch": "main", "old": head(brain), "new": new}), encoding="utf-8")
     plain(brain, "switch", "-qc", "other")
     with pytest.raises(Refused, match="main"):
         recover(Git(brain), CONTENT)
@@ -183,7 +183,7 @@ def test_a_write_finishes_an_interrupted_move_first(brain: Path, tmp_path: Path)
     new = elsewhere(brain, tmp_path, CHANGES)
     journal = brain / ".git/commonwealth/journal"
     journal.parent.mkdir(exist_ok=True)
-    journal.write_text(json.dumps({"branch": "main", "old": head(brain), "new": new}))
+    journal.write_text(json.dumps({"branch": "main", "old": head(brain), "new": new}), encoding="utf-8")
     sha = remember(brain, "d", "title: d\n")
     assert plain(brain, "rev-parse", f"{sha}^").strip() == new
     assert status(brain) == ""
@@ -193,7 +193,7 @@ def test_a_write_finishes_an_interrupted_move_first(brain: Path, tmp_path: Path)
 def test_a_journal_that_makes_no_sense_is_dropped(brain: Path, text: str) -> None:
     journal = brain / ".git/commonwealth/journal"
     journal.parent.mkdir(exist_ok=True)
-    journal.write_text(text)
+    journal.write_text(text, encoding="utf-8")
     recover(Git(brain), CONTENT)
     assert not journal.exists()
     assert status(brain) == ""

@@ -152,7 +152,7 @@ def test_a_look_through_a_large_text_goes_on_within_it(tmp_path: Path) -> None:
 
 
 def reached(clone: Path) -> int:
-    lines = (clone / ".git/commonwealth/clean").read_text().split()
+    lines = (clone / ".git/commonwealth/clean").read_text(encoding="utf-8").split()
     return max((int(line.split(":")[1]) for line in lines if ":" in line), default=0)
 
 
@@ -175,7 +175,7 @@ def test_a_signature_in_the_header_of_a_commit_is_no_secret(tmp_path: Path, fiel
     begin = f"object {tip}\ntype commit\ntag t\ntagger {who}\n\nwords\n" if field == "mergetag" else ""
     value = (begin + SIGNED.format("iQSECRETiQ")).replace("\n", "\n ")
     text = f"tree {tree}\nparent {tip}\nauthor {who}\ncommitter {who}\n{field} {value}\n\nm\n"
-    (tmp_path / "commit").write_text(text)
+    (tmp_path / "commit").write_text(text, encoding="utf-8")
     name = plain(clone, "hash-object", "-t", "commit", "-w", str(tmp_path / "commit")).strip()
     plain(clone, "reset", "-q", "--hard", name)
     assert run_sync(clone).state == "published"

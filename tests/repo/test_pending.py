@@ -92,7 +92,7 @@ def test_an_edit_that_cannot_be_committed_is_named_and_left_as_it_is(brain: Path
     assert FIRST in warning
     assert cause in warning
     assert "SECRET" not in warning
-    assert (brain / FIRST).read_text() == text
+    assert (brain / FIRST).read_text(encoding="utf-8") == text
     assert "SECRET" not in plain(brain, "log", "-p", "--all")
 
 
@@ -138,7 +138,7 @@ def test_a_derived_file_edited_by_hand_is_put_back_and_the_edit_kept_aside(brain
     plain(brain, "commit", "-qm", "router")
     put(brain, "ROUTER.md", "mine\n")
     settled = settle(brain)
-    assert (brain / "ROUTER.md").read_text() == "router\n"
+    assert (brain / "ROUTER.md").read_text(encoding="utf-8") == "router\n"
     assert status(brain) == ""
     kept = plain(brain, "for-each-ref", "--format=%(objectname)", "refs/commonwealth/kept").strip()
     assert plain(brain, "cat-file", "-p", kept) == "mine\n"
@@ -168,7 +168,7 @@ def test_a_file_taken_out_of_the_index_alone_is_not_a_deletion(brain: Path) -> N
 
 
 def test_a_note_that_the_persons_own_excludes_hide_is_committed(brain: Path, tmp_path: Path) -> None:
-    (tmp_path / "ignore").write_text("*.md\n*.swp\n")
+    (tmp_path / "ignore").write_text("*.md\n*.swp\n", encoding="utf-8")
     plain(brain, "config", "core.excludesFile", str(tmp_path / "ignore"))
     put(brain, "memory/2026-07/hidden.md", "title: hidden\n")
     put(brain, "memory/2026-07/x.swp", "x")

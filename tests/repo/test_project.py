@@ -211,7 +211,9 @@ def test_a_deleted_working_folder_is_no_repository_and_no_error(tmp_path: Path) 
     )
     folder = tmp_path / "gone"
     folder.mkdir()
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     assert done.stdout == "None None\n"
 
 
@@ -225,5 +227,5 @@ def test_no_git_process_and_no_heavy_module_is_needed(make_repository: MakeRepos
     )
     env = {**os.environ, "PATH": str(tmp_path)}
     command = [sys.executable, "-c", code, str(root)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env, encoding="utf-8")
     assert done.stdout == "set()\n"

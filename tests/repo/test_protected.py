@@ -37,7 +37,8 @@ def protect(remote: Path, words: str = SAYS["github"], branch: str = "main") -> 
 case "$2" in 0*) ;; *) git merge-base --is-ancestor "$2" "$3" || echo "forced $1" >> "{remote}/pushes" ;; esac
 echo "$1" >> "{remote}/pushes"
 if [ "$1" = "refs/heads/{branch}" ]; then echo "{words}" >&2; exit 1; fi
-"""
+""",
+        encoding="utf-8",
     )
     hook.chmod(0o755)
     return remote / "pushes"
@@ -131,7 +132,7 @@ def test_a_request_that_was_accepted_comes_back_and_the_debt_is_paid(tmp_path: P
     assert ask(here).state == "committed"
     changed = plain(remote, "diff", "--name-only", "main", REQUEST, "--", "memory").split()
     assert [name for name in changed if not name.endswith("INDEX.md")] == ["memory/2026-07/c.md"]
-    assert "forced" not in pushes.read_text()
+    assert "forced" not in pushes.read_text(encoding="utf-8")
     merge_request(remote, tmp_path, "squash" if how == "rebase" else how)
     assert ask(here).state in ("published", "unchanged")
     assert read_debt(Git(here)) is None
@@ -146,10 +147,10 @@ def test_a_request_that_waits_is_pushed_once(tmp_path: Path) -> None:
     remember(here, "a", "text: a\n")
     for _ in range(3):
         ask(here)
-    assert pushes.read_text().split() == ["refs/heads/main", f"refs/heads/{REQUEST}"]
+    assert pushes.read_text(encoding="utf-8").split() == ["refs/heads/main", f"refs/heads/{REQUEST}"]
     # Another day, the main branch is tried again.
     assert ask(here, now=TOMORROW).state == "committed"
-    assert pushes.read_text().split()[2:] == ["refs/heads/main"]
+    assert pushes.read_text(encoding="utf-8").split()[2:] == ["refs/heads/main"]
     (remote / "hooks/update").unlink()
     assert ask(here, now="2026-07-03T12:00:00Z").state == "published"
     assert tip(remote, "main") == head(here)
@@ -163,7 +164,7 @@ def test_a_person_who_asks_for_a_sync_learns_at_once_that_the_protection_is_gone
     asked = Consent(request=REQUEST, asked=True)
     assert ask(here, asked).state == "committed"
     assert ask(here, asked).state == "committed"
-    assert pushes.read_text().split() == ["refs/heads/main", f"refs/heads/{REQUEST}", "refs/heads/main"]
+    assert pushes.read_text(encoding="utf-8").split() == ["refs/heads/main", f"refs/heads/{REQUEST}", "refs/heads/main"]
     (remote / "hooks/update").unlink()
     assert ask(here, asked).state == "published"
     assert tip(remote, "main") == head(here)
@@ -174,7 +175,7 @@ def test_a_team_that_takes_changes_by_request_gets_no_push_to_its_main_branch(tm
     pushes = protect(remote, branch="none")
     remember(here, "a", "text: a\n")
     assert ask(here, BY_RULE).state == "committed"
-    assert pushes.read_text().split() == [f"refs/heads/{REQUEST}"]
+    assert pushes.read_text(encoding="utf-8").split() == [f"refs/heads/{REQUEST}"]
 
 
 def test_a_main_branch_that_is_not_there_yet_is_made_even_by_that_rule(tmp_path: Path) -> None:
@@ -230,10 +231,10 @@ def test_two_clones_of_one_person_have_a_branch_each_and_a_reviewer_s_commit_is_
     assert f"{REQUEST}-3" in str(outcome.trouble)
     assert tip(remote, REQUEST) == seen
     assert {"memory/2026-07/one.md", "memory/2026-07/more.md"} <= files(remote, f"{REQUEST}-3")
-    assert "forced" not in pushes.read_text()
+    assert "forced" not in pushes.read_text(encoding="utf-8")
     merge_request(remote, tmp_path, "squash")
     ask(one)
-    assert (one / "memory/2026-07/one.md").read_text() == "tags: seen\ntext: one\n"
+    assert (one / "memory/2026-07/one.md").read_text(encoding="utf-8") == "tags: seen\ntext: one\n"
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before ours", "after ours"])

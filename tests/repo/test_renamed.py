@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commonwealth.repo.common import git_at
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import main_branch
 from commonwealth.repo.sync import Consent
@@ -122,6 +123,56 @@ def test_a_renaming_killed_anywhere_is_finished_by_the_next_write(tmp_path: Path
     assert status(clones[0]) == ""
 
 
+@pytest.mark.parametrize("point", ["rename-journal", "rename-made", "rename-head", "rename-recorded"])
+def test_a_sync_that_finishes_a_renaming_keeps_the_branch_and_what_is_not_published(tmp_path: Path, point: str) -> None:
+    remote, (clone,) = team(tmp_path, 1)
+    settle([clone])
+    remember(clone, "before", "text: before\n")
+    mine = head(clone)
+    rename_on_server(remote)
+    dies(start("sync", str(clone), fault=f"{point}=kill"))
+    hook = remote / "hooks/pre-receive"
+    hook.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    hook.chmod(0o755)
+    run_sync(clone)
+    assert branch(clone) == main_branch(Git(clone)) == "trunk"
+    assert plain(clone, "for-each-ref", "--format=%(refname)", "refs/heads").split() == ["refs/heads/trunk"]
+    plain(clone, "merge-base", "--is-ancestor", mine, "trunk")
+    assert plain(clone, "rev-parse", "--abbrev-ref", "trunk@{upstream}").strip() == "origin/trunk"
+
+
+def test_a_name_that_a_branch_of_a_person_is_in_the_way_of_is_told_and_work_goes_on(tmp_path: Path) -> None:
+    remote, (clone,) = team(tmp_path, 1)
+    settle([clone])
+    plain(clone, "branch", "trunk/mine")
+    rename_on_server(remote)
+    put(clone, "memory/2026-07/by-hand.md", "text: by hand\n")
+    outcome = run_sync(clone)
+    assert outcome.state == "refused"
+    assert "trunk" in str(outcome.trouble)
+    assert branch(clone) == main_branch(Git(clone)) == "main"
+    remember(clone, "meanwhile", "text: meanwhile\n")
+    assert (branch(clone), status(clone)) == ("main", "")
+    plain(clone, "branch", "-m", "trunk/mine", "mine")
+    assert run_sync(clone).state == "published"
+    assert branch(clone) == main_branch(Git(clone)) == "trunk"
+    assert plain(remote, "rev-parse", "trunk").strip() == head(clone)
+    assert "memory/2026-07/by-hand.md" in plain(remote, "ls-tree", "-r", "--name-only", "trunk").split()
+
+
+def test_a_head_that_a_half_made_renaming_left_on_no_branch_finds_its_commits_again(tmp_path: Path) -> None:
+    remote, (clone,) = team(tmp_path, 1)
+    settle([clone])
+    rename_on_server(remote)
+    dies(start("sync", str(clone), fault="rename-journal=kill"))
+    plain(clone, "symbolic-ref", "HEAD", "refs/heads/trunk")
+    before = plain(clone, "rev-parse", "main").strip()
+    remember(clone, "after", "text: after\n")
+    assert branch(clone) == main_branch(Git(clone)) == "trunk"
+    plain(clone, "merge-base", "--is-ancestor", before, "trunk")
+    assert run_sync(clone).state == "published"
+
+
 def test_a_branch_renamed_by_hand_is_taken_for_the_brain_s(tmp_path: Path) -> None:
     remote, clones = team(tmp_path, 2)
     settle(clones)
@@ -194,7 +245,7 @@ def test_of_two_remotes_origin_is_used_and_without_one_a_person_is_asked(tmp_pat
     remember(clone, "b", "text: b\n")
     outcome = run_sync(clone)
     assert outcome.state in ("committed", "unchanged")
-    assert any(f"git -C {clone} remote rename" in warning for warning in outcome.warnings)
+    assert any(f"{git_at(clone)} remote rename" in warning for warning in outcome.warnings)
     assert plain(remote, "rev-parse", "main").strip() != head(clone)
 
 

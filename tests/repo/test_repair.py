@@ -113,14 +113,17 @@ def test_a_conflict_that_tears_a_fence_open_is_one() -> None:
 
 def test_notes_that_a_stash_left_unmerged_are_united_from_the_index(brain: Path) -> None:
     stash_conflict(brain)
-    marked = (brain / FIRST).read_text()
+    marked = (brain / FIRST).read_text(encoding="utf-8")
     settled = commit_by_hand(brain)
-    text = (brain / FIRST).read_text()
+    text = (brain / FIRST).read_text(encoding="utf-8")
     assert "tags: stashed\n" in text
     assert "<<<" not in text
     siblings = [path for path in settled.committed if path != FIRST]
     assert len(siblings) == 1
-    assert {"title: stashed", "title: committed"} <= {*text.split("\n"), *(brain / siblings[0]).read_text().split("\n")}
+    assert {"title: stashed", "title: committed"} <= {
+        *text.split("\n"),
+        *(brain / siblings[0]).read_text(encoding="utf-8").split("\n"),
+    }
     assert kept(brain) == [marked]
     assert status(brain) == ""
     assert any("united" in warning for warning in settled.warnings)
@@ -156,7 +159,7 @@ def test_a_derived_file_left_unmerged_is_put_back(brain: Path) -> None:
     assert "UU ROUTER.md" in status(brain)
     commit_by_hand(brain)
     assert status(brain) == ""
-    assert (brain / "ROUTER.md").read_text() == "main\n"
+    assert (brain / "ROUTER.md").read_text(encoding="utf-8") == "main\n"
 
 
 @pytest.mark.parametrize("text", [TWO, THREE])
@@ -168,7 +171,7 @@ def test_markers_that_were_staged_are_taken_apart(brain: Path, text: str) -> Non
     assert "<<<" not in plain(brain, "grep", "-h", "", "HEAD")
     assert kept(brain) == [text]
     if text == THREE:
-        assert (brain / FIRST).read_text() == "more: x\ntags: a\ntitle: ours\n"
+        assert (brain / FIRST).read_text(encoding="utf-8") == "more: x\ntags: a\ntitle: ours\n"
         assert settled.committed == (FIRST,)
 
 
@@ -198,7 +201,7 @@ def test_a_brain_that_had_markers_before_we_came_is_repaired_too(brain: Path) ->
     plain(brain, "add", "-A")
     plain(brain, "commit", "-qm", "other")
     run_sync(brain)
-    assert (brain / FIRST).read_text() == "more: x\ntags: a\ntitle: ours\n"
+    assert (brain / FIRST).read_text(encoding="utf-8") == "more: x\ntags: a\ntitle: ours\n"
 
 
 def test_committed_markers_that_make_no_note_are_named_each_time(brain: Path) -> None:
@@ -207,4 +210,4 @@ def test_committed_markers_that_make_no_note_are_named_each_time(brain: Path) ->
     plain(brain, "commit", "-qam", "oops")
     for _ in range(2):
         assert any("mend it in an editor" in warning for warning in commit_by_hand(brain).warnings)
-    assert (brain / FIRST).read_text() == text
+    assert (brain / FIRST).read_text(encoding="utf-8") == text

@@ -96,7 +96,7 @@ def test_notes_that_were_never_published_go_on_top_and_what_was_purged_stays_awa
 def test_no_way_of_having_touched_a_purged_note_brings_it_back(tmp_path: Path, way: str) -> None:
     remote, clones = leaky_team(tmp_path)
     here, _ = clones
-    text = (here / LEAK).read_text()
+    text = (here / LEAK).read_text(encoding="utf-8")
     if way == "edit":
         put(here, LEAK, f"{text}xmore: words\n")
     elif way == "move":
@@ -117,7 +117,7 @@ def test_no_way_of_having_touched_a_purged_note_brings_it_back(tmp_path: Path, w
     if way == "by hand":
         assert outcome.state == "refused"
         assert LEAK in str(outcome.trouble)
-        assert TOKEN in (here / LEAK).read_text()
+        assert TOKEN in (here / LEAK).read_text(encoding="utf-8")
         (here / LEAK).rename(tmp_path / "mine.md")
         outcome = run_sync(here, consent=ADOPT)
     else:
@@ -151,7 +151,7 @@ def test_an_edit_of_a_note_that_was_blacked_out_unites_without_what_was_taken_ou
 
 def test_a_purged_note_that_is_saved_again_later_is_not_pushed(tmp_path: Path) -> None:
     remote, (here, _) = leaky_team(tmp_path)
-    text = (here / LEAK).read_text()
+    text = (here / LEAK).read_text(encoding="utf-8")
     purge(remote, tmp_path)
     adopt(here)
     put(here, LEAK, text)
@@ -166,7 +166,7 @@ def test_a_note_deleted_or_moved_here_and_unchanged_there_stays_so(tmp_path: Pat
     remote, clones = leaky_team(tmp_path)
     here, there = clones
     (here / FIRST).unlink()
-    put(here, "memory/2026-09/kept.md", (here / "memory/2026-07/kept.md").read_text())
+    put(here, "memory/2026-09/kept.md", (here / "memory/2026-07/kept.md").read_text(encoding="utf-8"))
     (here / "memory/2026-07/kept.md").unlink()
     purge(remote, tmp_path)
     run_sync(here, consent=Consent(adopt_remote=True, accept_deletions=True))
@@ -243,7 +243,7 @@ def test_what_a_rebase_by_hand_has_kept_of_a_blacked_out_note_stays_behind(tmp_p
     told = adopt(here)
     assert any(version in warning and "stays behind" in warning for warning in told.warnings)
     assert "memory/2026-07/fine.md" in tree(here)
-    assert version not in tree(here) or TOKEN not in (here / version).read_text()
+    assert version not in tree(here) or TOKEN not in (here / version).read_text(encoding="utf-8")
     assert TOKEN not in everything(remote)
     assert "swordfish" not in everything(remote)
     assert plain(here, "show", f"{rescued(here)[-1]}:{version}")
@@ -270,7 +270,7 @@ def test_an_adoption_killed_anywhere_can_be_repeated_and_brings_nothing_back(tmp
     remote, clones = leaky_team(tmp_path)
     here, there = clones
     remember(here, "ours", "text: ours\n")
-    put(here, LEAK, f"{(here / LEAK).read_text()}xmore: words\n")
+    put(here, LEAK, f"{(here / LEAK).read_text(encoding='utf-8')}xmore: words\n")
     put(here, "memory/2026-07/by-hand.md", "text: by hand\n")
     purge(remote, tmp_path)
     dies(start("adopt", str(here), fault=f"{point}=kill"))

@@ -85,7 +85,7 @@ UNITED = b"tags: theirs\ntitle: ours\n"
 def stuck_merge(here: Path) -> None:
     plain(here, "pull", "-q", "--no-rebase", check=False)
     assert (here / ".git/MERGE_HEAD").exists()
-    assert "<<<<<<<" in (here / FIRST).read_text()
+    assert "<<<<<<<" in (here / FIRST).read_text(encoding="utf-8")
 
 
 def stuck_rebase(here: Path) -> None:
@@ -114,7 +114,7 @@ def stuck_revert(here: Path) -> None:
 def stuck_mailbox(here: Path) -> None:
     plain(here, "fetch", "-q")
     patch = plain(here, "format-patch", "--stdout", "-1", "origin/main")
-    (here / ".git/patch").write_text(patch)
+    (here / ".git/patch").write_text(patch, encoding="utf-8")
     plain(here, "am", "-q", "-3", ".git/patch", check=False)
     assert (here / ".git/rebase-apply/applying").exists()
 
@@ -166,13 +166,13 @@ def test_a_sync_that_a_person_asks_for_ends_it_at_once(tmp_path: Path, stuck: Ca
 def test_a_sync_leaves_alone_what_somebody_has_begun_to_resolve(tmp_path: Path) -> None:
     here, _, _ = parted(tmp_path)
     stuck_merge(here)
-    text = (here / FIRST).read_text() + "half: done\n"
+    text = (here / FIRST).read_text(encoding="utf-8") + "half: done\n"
     put(here, FIRST, text)
     later = time.time() + 60
     os.utime(here / FIRST, (later, later))
     with pytest.raises(Refused, match="merge by hand is under way"):
         run_sync(here, consent=Consent(asked=True))
-    assert (here / FIRST).read_text() == text
+    assert (here / FIRST).read_text(encoding="utf-8") == text
 
 
 def test_a_revert_that_was_left_is_undone_and_its_work_kept(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_decision_that_was_staged_stays_too(tmp_path: Path) -> None:
 def test_half_a_decision_with_markers_left_is_kept_aside(tmp_path: Path) -> None:
     here, there, commits = parted(tmp_path)
     stuck_merge(here)
-    half = (here / FIRST).read_text() + "note: half a thought\n"
+    half = (here / FIRST).read_text(encoding="utf-8") + "note: half a thought\n"
     put(here, FIRST, half)
     age(here)
     assert converge(here, there, commits)[FIRST] == UNITED
@@ -324,7 +324,7 @@ def test_a_git_that_is_at_work_is_never_disturbed(tmp_path: Path) -> None:
     put(here, FIRST, UNITED.decode())
     plain(here, "add", "-A")
     editor = tmp_path / "editor"
-    editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/open\nread line < {tmp_path}/close\n")
+    editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/open\nread line < {tmp_path}/close\n", encoding="utf-8")
     editor.chmod(0o755)
     os.mkfifo(tmp_path / "close")
     env = {**os.environ, "GIT_EDITOR": str(editor)}
@@ -336,7 +336,7 @@ def test_a_git_that_is_at_work_is_never_disturbed(tmp_path: Path) -> None:
         age(here)
         with pytest.raises(Refused, match="merge by hand is under way"):
             run_sync(here)
-        (tmp_path / "close").write_text("\n")
+        (tmp_path / "close").write_text("\n", encoding="utf-8")
         assert person.wait(30) == 0
     finally:
         person.kill()
@@ -511,10 +511,10 @@ def test_a_branch_that_another_worktree_is_on_is_not_moved_away_from_under_it(tm
         plain(here, "worktree", "add", "-q", "--detach", str(side), "main")
     else:
         plain(here, "worktree", "add", "-q", *(str(side) if word == "SIDE" else word for word in way.split()))
-    before = head(here), status(here), (side / ".git").read_text(), head(side)
+    before = head(here), status(here), (side / ".git").read_text(encoding="utf-8"), head(side)
     hints = refused_everywhere(side, f"checked out in {here}")
     assert all(f"--brain {here}" in hint for hint in hints)
-    assert (head(here), status(here), (side / ".git").read_text(), head(side)) == before
+    assert (head(here), status(here), (side / ".git").read_text(encoding="utf-8"), head(side)) == before
     if way.startswith(("--detach", "-b")):
         remember(here, "later", "title: later\n")
         assert status(here) == ""
@@ -557,7 +557,7 @@ def test_words_that_were_staged_on_an_old_commit_stay_as_an_edit(tmp_path: Path,
         run_sync(here, consent=Consent(asked=True))
     else:
         ask(here)
-        assert (here / FIRST).read_text() == "more: staged words\ntags: a\ntitle: ours\n"
+        assert (here / FIRST).read_text(encoding="utf-8") == "more: staged words\ntags: a\ntitle: ours\n"
     files = converge(here, there, commits)
     assert files[FIRST] == b"more: staged words\ntags: theirs\ntitle: ours\n"
     assert files["memory/2026-07/mine.md"] == b"title: mine\n"
@@ -629,7 +629,7 @@ def test_a_rebase_by_steps_that_were_left_as_git_wrote_them_is_one_like_any_othe
 def test_every_file_that_is_put_back_beside_the_lock_of_a_dead_git_is_named(tmp_path: Path) -> None:
     here, there, commits = parted(tmp_path)
     half_checkout(here)
-    old = (here / FIRST).read_text()
+    old = (here / FIRST).read_text(encoding="utf-8")
     put(here, "memory/2026-07/mine.md", "title: staged\n")
     (here / ".git/index.lock").unlink()
     plain(here, "add", "memory/2026-07/mine.md")

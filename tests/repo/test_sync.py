@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from commonwealth.errors import Busy, Offline, Refused
+from commonwealth.repo.common import git_at
 from commonwealth.repo.git import Git
 from commonwealth.repo.lock import FOLDER, FileLock
 from commonwealth.repo.move import move
@@ -94,7 +96,7 @@ def test_edits_by_hand_are_committed_and_published(tmp_path: Path) -> None:
     assert outcome.state == "published"
     assert any(".env" in warning for warning in outcome.warnings)
     run_sync(clones[1])
-    assert (clones[1] / FIRST).read_text() == "title: by hand\n"
+    assert (clones[1] / FIRST).read_text(encoding="utf-8") == "title: by hand\n"
     assert "memory/.env" not in tree(clones[1])
     assert "Bob" in plain(clones[1], "log", "--format=%an", "--", FIRST)
 
@@ -212,7 +214,7 @@ def test_a_remote_branch_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
         outcome = run_sync(clone, consent=consent)
         assert outcome.state == "refused"
         assert outcome.trouble is not None
-        assert f"git -C {clone} push origin main" in (outcome.trouble.hint or "")
+        assert f"{git_at(clone)} push origin main" in (outcome.trouble.hint or "")
     assert plain(remote, "branch", "--list", "main") == ""
 
 
@@ -245,7 +247,7 @@ def test_a_secret_in_a_derived_file_stops_the_push_too(tmp_path: Path) -> None:
 def test_a_hook_of_the_remote_that_declines_is_told_and_the_work_is_kept(tmp_path: Path) -> None:
     remote, (clone,) = team(tmp_path, 1)
     hook = remote / "hooks/pre-receive"
-    hook.write_text("#!/bin/sh\necho 'no pushes on \033[31mFridays' >&2\nexit 1\n")
+    hook.write_text("#!/bin/sh\necho 'no pushes on \033[31mFridays' >&2\nexit 1\n", encoding="utf-8")
     hook.chmod(0o755)
     remember(clone, "a", "text: a\n")
     outcome = run_sync(clone)
@@ -260,9 +262,9 @@ def test_a_hook_of_the_remote_that_declines_is_told_and_the_work_is_kept(tmp_pat
 def test_a_remote_that_hangs_costs_no_more_than_the_deadline(tmp_path: Path) -> None:
     _, (clone,) = team(tmp_path, 1)
     slow = tmp_path / "slow.sh"
-    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
     slow.chmod(0o755)
-    plain(clone, "config", "remote.origin.uploadpack", str(slow))
+    plain(clone, "config", "remote.origin.uploadpack", shlex.quote(str(slow)))
     put(clone, "memory/2026-07/a.md", "text: a\n")
     began = time.monotonic()
     outcome = run_sync(clone, timeout=0.5)
@@ -273,7 +275,7 @@ def test_a_remote_that_hangs_costs_no_more_than_the_deadline(tmp_path: Path) -> 
 
 def test_a_merge_by_hand_under_way_is_named_and_left_alone(tmp_path: Path) -> None:
     _, (clone,) = team(tmp_path, 1)
-    (clone / ".git/MERGE_HEAD").write_text(head(clone) + "\n")
+    (clone / ".git/MERGE_HEAD").write_text(head(clone) + "\n", encoding="utf-8")
     put(clone, FIRST, "title: half\n")
     with pytest.raises(Refused, match="merge"):
         run_sync(clone)
@@ -297,10 +299,10 @@ def test_a_held_edit_does_not_revert_what_came_in_since(tmp_path: Path) -> None:
     run_sync(there)
     outcome = run_sync(here)
     assert any(FIRST in warning for warning in outcome.warnings)
-    assert (here / FIRST).read_text().endswith("half a line")
+    assert (here / FIRST).read_text(encoding="utf-8").endswith("half a line")
     put(here, FIRST, "tags: mine\ntitle: first\n")
     run_sync(here)
-    assert (here / FIRST).read_text() == "tags: mine\ntitle: theirs\n"
+    assert (here / FIRST).read_text(encoding="utf-8") == "tags: mine\ntitle: theirs\n"
     settle([here, there])
     assert_equal([here, there])
 
@@ -336,9 +338,9 @@ def test_a_brain_below_a_path_with_spaces_and_accents(tmp_path: Path) -> None:
 def test_writers_do_not_wait_for_a_slow_remote(tmp_path: Path) -> None:
     _, (clone,) = team(tmp_path, 1)
     slow = tmp_path / "slow.sh"
-    slow.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\nexec sleep 600\n")
+    slow.write_text(f"#!/bin/sh\ntouch {shlex.quote(str(tmp_path))}/asked\nexec sleep 600\n", encoding="utf-8")
     slow.chmod(0o755)
-    plain(clone, "config", "remote.origin.uploadpack", str(slow))
+    plain(clone, "config", "remote.origin.uploadpack", shlex.quote(str(slow)))
     syncing = start("sync", str(clone))
     while not (tmp_path / "asked").exists():
         assert syncing.poll() is None

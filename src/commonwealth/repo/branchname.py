@@ -21,15 +21,22 @@ from commonwealth.repo.store import move_ref
 _JOURNAL = "renaming"
 
 
-def rename_branch(git: Git, old: str, new: str) -> None:
-    """Give the brain's branch `old`, on which HEAD is, the name `new`; the caller holds the writer lock."""
+def rename_branch(git: Git, old: str, new: str) -> bool:
+    """Give the brain's branch `old`, on which HEAD is, the name `new`; the caller holds the writer lock.
+
+    False, with everything as it was, where git makes no branch of that name: `trunk/mine` is in the way of `trunk`.
+    """
     atomic.replace(state_file(git, _JOURNAL), json.dumps({"old": old, "new": new}).encode("utf-8"))
     fault("rename-journal")
     finish_rename(git)
+    return current_branch(git) == new
 
 
 def finish_rename(git: Git) -> None:
-    """Finish a renaming that was interrupted, or record one that a person did; two small reads otherwise."""
+    """Finish a renaming that was interrupted, or record one that a person did; two small reads otherwise.
+
+    One that git does not make is given up: work goes on under the old name, and the next sync tries again.
+    """
     text = read_text(state_file(git, _JOURNAL), 4096)
     if text is None:
         _follow_person(git)
@@ -45,11 +52,14 @@ def finish_rename(git: Git) -> None:
 
 
 def _rename(git: Git, old: str, new: str) -> None:
-    tip = branch_tip(git, old)
-    if current_branch(git) == old:
-        there = branch_tip(git, new)
-        if tip is not None and there != tip:
-            move_ref(git, f"refs/heads/{new}", tip, there, "renamed as on the remote")
+    if old == new:  # what follows would remove the branch
+        return
+    tip, there = branch_tip(git, old), branch_tip(git, new)
+    current = current_branch(git)
+    if current == old or (current == new and there is None):
+        made = tip in (None, there) or move_ref(git, f"refs/heads/{new}", str(tip), there, "renamed as on the remote")
+        if not made:  # HEAD must not come to name a branch that is not there
+            return
         fault("rename-made")
         git.run("symbolic-ref", "-m", "renamed as on the remote", "HEAD", f"refs/heads/{new}")
         fault("rename-head")

@@ -87,11 +87,16 @@ def is_object_name(text: str) -> bool:
 
 
 def ref_value(git: Git, ref: str) -> str | None:
-    """The object that a full ref name points to, or None: from its file if it has one of its own."""
+    """The object that a full ref name points to, or None: from its file if it has one of its own.
+
+    Raises BrainError where git cannot say: what cannot be read is not absent.
+    """
     text = (read_text(os.path.join(git.common_dir, *ref.split("/")), 256) or "").strip()
     if _SHA.fullmatch(text):
         return text
     done = git.call("rev-parse", "--verify", "--quiet", "--end-of-options", ref)
+    if done.code not in (0, 1):
+        raise git.failure(done)
     return done.out.decode("ascii").strip() or None if done.code == 0 else None
 
 

@@ -101,11 +101,12 @@ def follow(run: Run) -> Refused | None:
             hint=f"Move that one aside (`{git_at(run.git.root)} branch -m {name} {name}-old`), then sync again.",
         )
     old = run.branch
-    rename_branch(run.git, old, name)
+    if old != name and not rename_branch(run.git, old, name):  # the same where a renaming was just now finished
+        return _in_the_way(run, one_line(name))
     run.branch, run.theirs, run.successor = name, tip, None
     run.known = ref_value(run.git, seen_ref(name)) or tip
     _note(run, name)
-    run.warnings.append(f"The remote's branch {old} is {one_line(name)} now: this clone has followed.")
+    run.warnings.append(f"The remote's main branch is {one_line(name)} now: this clone has followed.")
     return None
 
 
@@ -119,6 +120,14 @@ def _stranger(run: Run, name: str) -> Refused:
     return Refused(
         f"The branch {run.branch} is gone from the remote, and its default branch {name} lacks what {run.branch} held.",
         hint=f"Bring {run.branch} back there, or merge what it held into {name}; then sync again. Nothing was pushed.",
+    )
+
+
+def _in_the_way(run: Run, name: str) -> Refused:
+    return Refused(
+        f"The remote's {run.branch} is {name} now, and git could not make a branch of that name in {run.git.root}.",
+        hint=f"Where a branch of yours is in its way, as {name}/… would be, give that one another name "
+        f"(`{git_at(run.git.root)} branch -m`); then sync again. Nothing was pushed.",
     )
 
 
