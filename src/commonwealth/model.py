@@ -14,6 +14,7 @@ WORK_STATUSES = ("planned", "in-progress", "blocked", "completed", "abandoned")
 CONFIDENCES = ("low", "medium", "high")
 VERIFICATIONS = ("fresh", "changed", "missing", "unknown")
 CLOSED_STATUSES = ("superseded", "retracted")
+DONE_STATUSES = ("completed", "abandoned")
 
 Extra: TypeAlias = str | list["Extra"] | dict[str, "Extra"]
 """A frontmatter value as read: scalars are text, typed only where the schema knows the key."""
@@ -70,7 +71,8 @@ class Source:
 class Note:
     """One markdown file, one fact. Attributes stand in the canonical order of frontmatter keys.
 
-    `extra` keeps keys that this version does not know. For a foreign file without frontmatter the
+    `owner`, `agent`, `files` and the three times of work are known in work records only. `extra` keeps keys that this
+    version does not know. For a foreign file without frontmatter the
     codec fills `id` from the file's stem and `title` from its first heading.
     """
 
@@ -85,6 +87,9 @@ class Note:
     created_at: str | None = None
     updated_at: str | None = None
     observed_at: str | None = None
+    started_at: str | None = None
+    completed_at: str | None = None
+    lease_until: str | None = None
     valid_from: str | None = None
     valid_until: str | None = None
     superseded_at: str | None = None
@@ -96,8 +101,11 @@ class Note:
     branch: str | None = None
     conflict_of: str | None = None
     repository: str | None = None
+    files: tuple[str, ...] = ()
     components: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    owner: str | None = None
+    agent: str | None = None
     author: str | None = None
     author_ref: str | None = None
     deciders: tuple[str, ...] = ()

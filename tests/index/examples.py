@@ -110,11 +110,11 @@ def notes(draw: st.DrawFn, id_: str) -> Note:
         files=draw(names),
         repository=draw(st.none() | st.sampled_from(("acme/Shop", "shop", "other/shop"))),
     )
+    if made.kind == "work-state":
+        made = replace(made, files=("lib/x.py",), owner="Alice", agent=draw(st.none() | texts), lease_until=draw(times))
     return replace(
         made,
-        extra=draw(
-            st.sampled_from(({}, {"x-team": "7"}, {"files": ["lib/x.py"], "owner": "Alice", "deep": {"a": ["b"]}}))
-        ),
+        extra=draw(st.sampled_from(({}, {"x-team": "7"}, {"files": ["lib/x.py"], "deep": {"a": ["b"]}}))),
         reviewed=draw(st.none() | st.just(Reviewed("alice", None))),
         source=draw(st.none() | st.just(Source("adr", "adr/1.md"))),
         verified=draw(st.none() | st.just(Verified())),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from commonwealth.index.query import Query, search
+from commonwealth.model import Note
 
 from .examples import ids, indexed, note
 
@@ -40,9 +41,7 @@ BRAIN = (
         deciders=("Alice",),
         created_at="2026-06-01T00:00:00Z",
     ),
-    note(
-        "c", "Rule three", kind="work-state", extra={"files": ["web/app.ts"], "owner": "Chen", "agent": "Claude Code"}
-    ),
+    Note("c", "work-state", "Rule three", files=("web/app.ts",), owner="Chen", agent="Claude Code"),
 )
 
 
@@ -105,3 +104,17 @@ def test_an_id_outside_the_filters_stays_outside(tmp_path: Path) -> None:
 def test_a_time_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="yesterday"):
         ids(indexed(tmp_path), created_after="yesterday")
+
+
+def test_work_that_is_over_is_history_unless_it_is_asked_for(tmp_path: Path) -> None:
+    fact = note("a", "Payments retry")
+    done, going = (
+        Note(id_, "work-state", "Payments retry", status=status)
+        for id_, status in (("b", "completed"), ("c", "in-progress"))
+    )
+    conn = indexed(tmp_path, fact, done, going)
+    assert sorted(ids(conn, "payments")) == ["a", "c"]
+    assert sorted(ids(conn, "payments", include_superseded=True)) == ["a", "b", "c"]
+    assert sorted(ids(conn, "payments", kind=("memory", "work-state"))) == ["a", "b", "c"]
+    assert ids(conn, "payments", status=("completed",)) == ["b"]
+    conn.close()

@@ -348,7 +348,7 @@ def test_a_pipe_in_the_place_of_a_file_of_the_index_is_unusable_and_hangs_nobody
     )
     command = [sys.executable, "-c", script, str(folder)]
     env = {**os.environ, "PYTHONPATH": SOURCE}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=True, encoding="utf-8")
     assert done.stdout == "unusable\nunusable\n"
     build(folder, [file(note("b", "Berry"))], {})
     with closing(connect(folder)) as conn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from commonwealth.model import (
     STATUSES,
     TYPES,
     VERIFICATIONS,
+    WORK_STATUSES,
     Extra,
     Note,
     Provenance,
@@ -153,4 +155,13 @@ notes = st.builds(
     source=st.none() | sources,
     verified=st.none() | verifications,
     extra=extras,
-).map(lambda note: replace(note, status="blocked") if note.kind == "work-state" else note)
+).flatmap(lambda note: _work(note) if note.kind == "work-state" else st.just(note))
+
+
+def _work(note: Note) -> st.SearchStrategy[Note]:
+    """A work record that is otherwise this note."""
+    made: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+        {"status": st.sampled_from(WORK_STATUSES), "owner": maybe, "agent": maybe, "files": lists}
+        | dict.fromkeys(("started_at", "completed_at", "lease_until"), times)
+    )
+    return made.map(lambda fields: replace(note, **fields))

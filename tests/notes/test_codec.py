@@ -273,10 +273,33 @@ def test_lists_with_prose_are_no_relations() -> None:
 def test_work_records_and_people_keep_their_fields() -> None:
     front = "title: x\nstatus: blocked\nowner: alice\nfiles: [a.py, b.py]\nlease_until: 2026-06-02T12:20:00Z\n"
     note = note_of(front, kind="work-state")
-    assert note.extra == {"owner": "alice", "files": ["a.py", "b.py"], "lease_until": "2026-06-02T12:20:00Z"}
+    assert (note.owner, note.files, note.lease_until) == ("alice", ("a.py", "b.py"), "2026-06-02T12:20:00Z")
+    assert note.extra == {}
     assert codec.render(note).count("lease_until: 2026-06-02T12:20:00Z\n") == 1
     person = codec.parse("---\nname: Alice\norg: Acme\n---\n", "people/alice-4b1d90c2.md", "person")[0]
     assert (person.title, person.name, person.org) == ("Alice", "Alice", "Acme")
+
+
+@pytest.mark.parametrize("kind", ["memory", "decision", "person"])
+def test_the_keys_of_work_are_kept_as_they_are_in_other_notes(kind: str) -> None:
+    front = "title: x\nfiles: b.py\nstarted_at: yesterday\nowner: [alice, bob]\nagent:\n  name: Codex\n"
+    text = f"---\n{front}---\nBody.\n"
+    note, doubts = codec.parse(text, STEM, kind)
+    assert doubts == ()
+    assert note.extra == {
+        "files": "b.py", "started_at": "yesterday", "owner": ["alice", "bob"], "agent": {"name": "Codex"},
+    }  # fmt: skip
+    assert (note.owner, note.agent, note.files, note.started_at) == (None, None, (), None)
+    assert codec.parse(codec.render(note), STEM, kind)[0] == note
+    assert codec.edit(text, {"summary": "told"}) == text.replace("title: x\n", "title: x\nsummary: told\n")
+
+
+def test_what_does_not_fit_a_key_of_work_is_a_doubt_and_stays() -> None:
+    text = "---\ntitle: x\nlease_until: tomorrow\nfiles: {a: b}\nowner: [a]\n---\n"
+    note, doubts = codec.parse(text, STEM, "work-state")
+    assert [doubt.line for doubt in doubts] == [3, 4, 5]
+    assert note.extra == {"lease_until": "tomorrow", "files": {"a": "b"}, "owner": ["a"]}
+    assert codec.parse(codec.render(note), STEM, "work-state")[0] == note
 
 
 def test_changes_between_two_notes_name_only_what_differs() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from commonwealth.errors import Busy, Refused
+from commonwealth.errors import BrainError, Busy, Refused
 from commonwealth.repo.commit import ANY, Change, commit
+from commonwealth.repo.common import git_at
 from commonwealth.repo.git import Git
+from commonwealth.repo.head import branch_tip
 from commonwealth.repo.lock import WriterLock
 from commonwealth.repo.workfiles import Changed
 
@@ -144,12 +147,22 @@ def test_a_link_instead_of_a_folder_is_refused(brain: Path, tmp_path: Path) -> N
     assert list(outside.iterdir()) == []
 
 
+def test_a_branch_that_git_cannot_read_is_not_taken_for_an_empty_one(brain: Path) -> None:
+    tip = head(brain)
+    plain(brain, "pack-refs", "--all")
+    assert branch_tip(Git(brain), "main") == tip
+    shutil.rmtree(brain / ".git/logs")
+    (brain / ".git/packed-refs").write_text("no such line\n", encoding="utf-8")
+    with pytest.raises(BrainError):
+        branch_tip(Git(brain), "main")
+
+
 def test_a_head_on_another_branch_is_refused_with_the_way_back(brain: Path) -> None:
     write(brain, Change(NOTE, b"text: a\n"))
     plain(brain, "switch", "-q", "-c", "other")
     with pytest.raises(Refused) as caught:
         write(brain, Change("memory/2026-07/b.md", b"text: b\n"))
-    assert f"git -C {brain} switch main" in (caught.value.hint or "")
+    assert f"{git_at(brain)} switch main" in (caught.value.hint or "")
 
 
 def test_a_head_detached_at_the_tip_is_put_back(brain: Path) -> None:
@@ -178,7 +191,7 @@ def test_an_index_lock_that_a_killed_git_left_just_now_is_waited_out(brain: Path
 
 def test_an_old_index_lock_that_a_process_holds_open_stays(brain: Path) -> None:
     lock = brain / ".git" / "index.lock"
-    with lock.open("w"):
+    with lock.open("wb"):
         os.utime(lock, (0, 0))
         with pytest.raises(Busy, match=r"index\.lock"):
             write(brain, Change(NOTE, b"text: a\n"))

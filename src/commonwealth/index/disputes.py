@@ -1,7 +1,8 @@
 """Conflicts as the notes themselves state them: siblings of one note, and rival replacements of one note.
 
-Nothing is stored: the same notes give the same list. A dispute ends when all but one of its rivals are closed, or when
-the replacements name each other in `relates`, which says that they stand side by side.
+Nothing is stored: the same notes give the same list. Where a replacement was replaced in its turn, its place is taken
+by what stands at the end of that chain. A dispute ends when all but one of its rivals are closed, or when the
+replacements name each other in `relates`, which says that they stand side by side.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def disputed(conn: sqlite3.Connection, notes: Mapping[int, Note]) -> set[int]:
     versions = _rivals(conn, schema.CONFLICT_OF, set(ids.values()))
     siblings = {rowid for rowid, note in notes.items() if note.conflict_of and note.status not in CLOSED_STATUSES}
     found = siblings | {rowid for rowid, id_ in ids.items() if id_ in versions}
-    abouts = {key(about) for note in notes.values() for about in note.supersedes}
-    abouts.update(_closed_by(conn, ids.values()))
+    abouts = _before(conn, set(ids.values())) if any(note.supersedes for note in notes.values()) else set()
+    abouts |= _closed_by(conn, ids.values())
     parties = {id_ for rivals in _replacements(conn, abouts).values() for id_ in rivals} if abouts else set()
     if any(note.status == "superseded" and note.superseded_by for note in notes.values()):
         parties |= {id_ for ring in _rings(conn) for id_ in ring}
@@ -75,19 +76,70 @@ def _versions(conn: sqlite3.Connection) -> dict[str, set[str]]:
 
 
 def _replacements(conn: sqlite3.Connection, abouts: set[str] | None) -> dict[str, set[str]]:
-    """For each of these ids (None: all), the notes that replace it and do not stand together."""
-    claimed = _rivals(conn, schema.SUPERSEDES, abouts)
-    scope = "" if abouts is None else f" AND x.id{_AMONG}"
+    """For each of these ids (None: all), the notes that stand in its place and do not stand together."""
+    claimed = {about: ids for about, ids in _claims(conn, abouts).items() if len(ids) > 1}
+    chains = _Chains(conn)
+    branches = {about: [chains.after(id_) for id_ in sorted(ids)] for about, ids in claimed.items()}
+    same = _linked(conn, {id_ for found in branches.values() for branch in found for id_ in branch})
+    disputed: dict[str, set[str]] = {}
+    for about, found in branches.items():
+        standing = [branch for branch in found if branch & chains.standing]
+        if len(_groups(standing, same)) > 1:
+            disputed[about] = set.union(*standing) & chains.standing
+    return disputed
+
+
+def _claims(conn: sqlite3.Connection, abouts: set[str] | None) -> dict[str, set[str]]:
+    """For each of these ids, the notes that replaced it, by their own word or by its."""
+    scope = "" if abouts is None else f" AND {{}}{_AMONG}"
+    found: dict[str, set[str]] = defaultdict(set)
     for about, id_ in conn.execute(
-        "SELECT x.id, n.id FROM links AS l JOIN notes AS x ON x.rowid = l.note JOIN notes AS n ON n.id = l.value"
-        f" WHERE l.field = ?{scope} AND {_STANDING} AND n.id <> x.id AND x.status = 'superseded'",
-        (schema.SUPERSEDED_BY, *_listed(abouts)),
+        "SELECT l.value, n.id FROM links AS l JOIN notes AS n ON n.rowid = l.note"
+        f" WHERE l.field = ?{scope.format('l.value')} AND n.status <> 'retracted' AND n.id <> l.value"
+        " UNION SELECT x.id, n.id FROM links AS l JOIN notes AS x ON x.rowid = l.note JOIN notes AS n ON n.id = l.value"
+        f" WHERE l.field = ?{scope.format('x.id')} AND n.status <> 'retracted' AND n.id <> x.id"
+        " AND x.status = 'superseded'",
+        (schema.SUPERSEDES, *_listed(abouts), schema.SUPERSEDED_BY, *_listed(abouts)),
     ):
-        claimed[about].add(id_)
-    several = {about: ids for about, ids in claimed.items() if len(ids) > 1}
-    everybody = {id_ for ids in several.values() for id_ in ids}
-    same = _linked(conn, everybody)
-    return {about: ids for about, ids in several.items() if not _together(ids, same)}
+        found[about].add(id_)
+    return found
+
+
+class _Chains:
+    """What came after a note; `standing` are those of the notes that were met which nothing has closed."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self._conn = conn
+        self._next: dict[str, set[str]] = {}
+        self.standing: set[str] = set()
+
+    def after(self, id_: str) -> set[str]:
+        """A note with what replaced it, what replaced that, and so on."""
+        found: set[str] = set()
+        at = {id_}
+        while at:
+            found |= at
+            self._read(at - self._next.keys())
+            at = {later for one in at for later in self._next[one]} - found
+        return found
+
+    def _read(self, ids: set[str]) -> None:
+        if not ids:
+            return
+        rows = self._conn.execute(f"SELECT n.id FROM notes AS n WHERE n.id{_AMONG} AND {_STANDING}", _listed(ids))
+        found = {id_ for (id_,) in rows}
+        self.standing |= found
+        claims = _claims(self._conn, ids - found) if ids - found else {}
+        self._next.update({id_: claims.get(id_, set()) for id_ in ids})
+
+
+def _before(conn: sqlite3.Connection, ids: set[str]) -> set[str]:
+    """What these notes replaced, what that had replaced, and so on."""
+    found: set[str] = set()
+    while ids:
+        ids = {about for claimed in _replaced(conn, ids).values() for about in claimed} - found
+        found |= ids
+    return found
 
 
 def _linked(conn: sqlite3.Connection, ids: set[str]) -> list[tuple[str, str]]:
@@ -102,15 +154,18 @@ def _linked(conn: sqlite3.Connection, ids: set[str]) -> list[tuple[str, str]]:
     ).fetchall()
 
 
-def _together(ids: set[str], pairs: Iterable[tuple[str, str]]) -> bool:
-    """Whether the pairs join all these ids into one group."""
-    group = {id_: {id_} for id_ in ids}
-    for one, other in pairs:
-        if one in group and other in group and group[one] is not group[other]:
-            group[one] |= group[other]
-            for id_ in group[other]:
-                group[id_] = group[one]
-    return all(len(found) == len(ids) for found in group.values())
+def _groups(branches: Iterable[set[str]], pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
+    """The branches, those as one that share a note or are joined by a pair."""
+    branches = list(branches)
+    members = set().union(*branches)
+    joins = [set(pair) for pair in pairs if members.issuperset(pair)]
+    groups: list[set[str]] = []
+    for branch in branches:
+        whole = set(branch)
+        while near := [other for other in (*groups, *joins) if other & whole and not other <= whole]:
+            whole = whole.union(*near)
+        groups = [group for group in groups if not group <= whole] + [whole]
+    return groups
 
 
 def _rings(conn: sqlite3.Connection) -> list[set[str]]:

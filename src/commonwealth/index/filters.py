@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import TypeAlias
 
-from commonwealth.index import schema
+from commonwealth.index import schema, scope
 from commonwealth.index.values import clean_path, repository, reversed_path, stamp
 from commonwealth.index.words import fold
 from commonwealth.model import CLOSED_STATUSES, same_repository
@@ -22,10 +22,12 @@ class Query:
     """A search. A filter that is a tuple matches any of its values, an empty one everything.
 
     Times are canonical UTC text; `…_after` is inclusive, `…_before` is not. By default only what is true at
-    `now` comes back. `include_superseded` adds what no longer is or never was; `valid_at` asks instead for what
-    was true then, by validity alone: what was superseded later is found, what was retracted is not. A `status`
-    of superseded or retracted among the filters counts as `include_superseded`. Notes of `first_repository` are
-    put before others that match as well, unless `repository` is given.
+    `now` comes back, a note whose replacement begins later among it. `include_superseded` adds what no longer is or
+    never was; `valid_at` asks instead for what was true then, by validity alone: what was superseded later is found,
+    what was retracted is not. A `status` of superseded or retracted among the filters counts as
+    `include_superseded`. Notes of `first_repository` are put before others that match as well, unless `repository`
+    is given. `outside` are the keys of scopes (see `scope`) whose notes hold elsewhere only: they are left out as what
+    is no longer true is, but for a `branch` among the filters.
     """
 
     text: str = ""
@@ -39,6 +41,7 @@ class Query:
     component: tuple[str, ...] = ()
     tag: tuple[str, ...] = ()
     file: tuple[str, ...] = ()
+    branch: tuple[str, ...] = ()
     created_after: str | None = None
     created_before: str | None = None
     observed_after: str | None = None
@@ -51,6 +54,7 @@ class Query:
     offset: int = 0
     now: str = "9999-12-31T23:59:59Z"
     first_repository: str | None = None
+    outside: tuple[str, ...] = ()
 
 
 _COLUMNS = ("kind", "type", "status", "confidence")
@@ -60,6 +64,7 @@ _LISTS: dict[str, tuple[int, Callable[[str], str]]] = {
     "agent": (schema.AGENT, fold),
     "component": (schema.COMPONENT, fold),
     "tag": (schema.TAG, fold),
+    "branch": (schema.BRANCH, str.strip),
 }
 
 
@@ -68,6 +73,8 @@ def conditions(conn: sqlite3.Connection, query: Query) -> list[Condition]:
     found = [_columns(query), *(_linked(query, name) for name in _LISTS), _files(query.file)]
     if query.repository:
         found.append(linked(schema.REPOSITORY, _repositories(conn, query.repository)))
+    if not (_everything(query) or query.branch):
+        found.append(scope.outside(query.outside))
     return [condition for condition in (*found, *_truth(query)) if condition is not None]
 
 
@@ -144,20 +151,38 @@ def _files(paths: Iterable[str]) -> Condition | None:
     return f"{{row}} IN ({same} UNION ALL {below} UNION ALL {below})", arguments
 
 
+def _everything(query: Query) -> bool:
+    """Whether what is not true now was asked for as well."""
+    return query.include_superseded or any(status in CLOSED_STATUSES for status in query.status)
+
+
 def _truth(query: Query) -> list[Condition]:
-    everything = query.include_superseded or any(status in CLOSED_STATUSES for status in query.status)
-    shut = "SELECT rowid FROM notes WHERE status IN ({})"
+    """What was never true, or not at the instant.
+
+    A note that was replaced is true until its end, be that to come; without any end, it is over by now.
+    """
+    everything = _everything(query)
     if query.valid_at is None and everything:
         return []
+    at, now = stamp(query.valid_at or query.now), stamp(query.now)
+    ended = query.valid_at is None or (at is not None and now is not None and at >= now)
     hidden: list[str] = []
-    if query.valid_at is None:
-        hidden.append(shut.format("'superseded', 'retracted'"))
-    elif not everything:
-        hidden.append(shut.format("'retracted'"))
-    at = stamp(query.valid_at or query.now)
+    if not everything:
+        over = " OR coalesce(until, closed) IS NULL" if ended else ""
+        hidden.append(f"{_SHUT} AND (status = 'retracted'{over})")
+    if query.valid_at is None and not query.status and not query.kind:
+        hidden.append(_DONE)
     hidden += [f"SELECT rowid FROM notes WHERE {end} <= ?" for end in ("until", "closed")]
     hidden.append("SELECT rowid FROM notes WHERE starts > ?")
     return [(f"{{row}} NOT IN ({' UNION ALL '.join(hidden)})", (at, at, at))]
+
+
+_SHUT = "SELECT rowid FROM notes WHERE status IN ('superseded', 'retracted')"
+"""As the partial index `notes_shut` has it: SQLite takes it for exactly this condition."""
+
+
+_DONE = "SELECT rowid FROM notes WHERE kind = 'work-state' AND status IN ('completed', 'abandoned')"
+"""Work that is over is history unless work, or a status, is asked for; by the partial index `notes_work`."""
 
 
 def on(row: str, found: Iterable[Condition]) -> Condition:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from json import dumps
 
 from commonwealth.index import schema
 from commonwealth.index.packing import proven
 from commonwealth.index.schema import Unusable
-from commonwealth.index.values import key, title_key
+from commonwealth.index.values import key, storable, title_key
 from commonwealth.index.words import fold
 from commonwealth.model import NoteFile, Problem
 
@@ -74,6 +74,17 @@ def stored(conn: sqlite3.Connection, rows: Sequence[int]) -> dict[int, NoteFile]
     if missing := [rowid for rowid in rows if rowid not in found]:
         raise Unusable(f"row {missing[0]} is named but not there")
     return {rowid: found[rowid] for rowid in rows}
+
+
+def at_paths(conn: sqlite3.Connection, paths: Iterable[str]) -> tuple[NoteFile, ...]:
+    """The notes at these paths; a path without one is left out."""
+    with schema.snapshot(conn):
+        rows = conn.execute(
+            "SELECT t.rowid FROM json_each(?) AS j CROSS JOIN files AS f ON f.path = j.value"
+            " JOIN texts AS t ON t.rowid = f.id",
+            (dumps([storable(path) for path in paths]),),
+        ).fetchall()
+        return tuple(stored(conn, [rowid for (rowid,) in rows]).values())
 
 
 def by_title(conn: sqlite3.Connection, title: str) -> tuple[NoteFile, ...]:

@@ -19,7 +19,7 @@ from commonwealth.model import Hit
 __all__ = ["Query", "Unusable", "search"]
 
 _WEIGHTS = "1.0, 1.0, 0.5"
-_HOME = 1.3
+_HOME = 1.5
 _WINDOW = 200
 _EXACT, _CODE, _LITERAL = 10_000.0, 100.0, 4.0
 """Added for a named note, for each literal of a query that is nothing else, and of one that is prose as well."""

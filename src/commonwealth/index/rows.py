@@ -9,7 +9,7 @@ from json import dumps
 
 from commonwealth.index import schema
 from commonwealth.index.packing import pack, proven
-from commonwealth.index.values import key, links, short_id, stamp, storable, title_key, work_files
+from commonwealth.index.values import key, links, short_id, stamp, storable, title_key
 from commonwealth.index.words import parts, searchable
 from commonwealth.model import Note, NoteFile, Problem
 
@@ -52,12 +52,21 @@ def prepare(file: NoteFile | Entry) -> Prepared:
 def indexed_text(note: Note) -> tuple[str, str, str]:
     """What full-text search sees of a note: title, body with everything else that names it, identifier parts."""
     origin = note.provenance
-    named = [*note.tags, *note.components, *origin.files, *work_files(note)]
+    named = [*note.tags, *note.components, *origin.files, *note.files]
     named += [text for text in (note.number, origin.issue, origin.pull_request, note.name, note.org, note.role) if text]
     if note.summary and note.summary not in note.body:
         named.append(note.summary)
-    body = "\n".join((note.body, *named))
-    return searchable(note.title), searchable(body), parts(f"{note.title}\n{body}")
+    told = "\n".join((note.body, *named, *origin.evidence, *([origin.branch] if origin.branch else [])))
+    body = "\n".join((told, *origins(note)))
+    return searchable(note.title), searchable(body), parts(f"{note.title}\n{told}")
+
+
+def origins(note: Note) -> list[str]:
+    """Who and what a note comes from, as far as its text and the rest do not say so. Commits and sessions are found as
+    they stand: the letters and digits between which they change are no words."""
+    origin = note.provenance
+    people = (note.author, origin.human, origin.agent, origin.repository, note.branch, origin.commit, origin.session)
+    return [*dict.fromkeys(text for text in people if text), *origin.urls]
 
 
 def note_row(rowid: int, note: Note) -> tuple[object, ...]:

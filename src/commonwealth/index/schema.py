@@ -22,7 +22,7 @@ from commonwealth.errors import Busy, Damaged
 from commonwealth.faults import fault
 from commonwealth.model import Note, Provenance
 
-REVISION = 1
+REVISION = 2
 """Raised by hand with every change of what `words` or `values` make of a note."""
 
 APPLICATION_ID = 0x42524E31
@@ -37,6 +37,8 @@ _ABANDONED_AFTER = 600.0
 # What a row of `links` holds in `value` (all but paths folded): its `field` is one of these.
 COMPONENT, TAG, FILE, FILE_REVERSED, PERSON, AGENT, REPOSITORY = 1, 2, 3, 4, 5, 6, 7
 SUPERSEDES, RELATES, WIKILINK, SUPERSEDED_BY, CONFLICT_OF = 11, 12, 13, 14, 15
+SCOPE, BRANCH = 21, 22
+WORK_FILE, WORK_COMMIT = 31, 32
 
 # A note's rowid is its file's. `notes` is narrow, so that a filter reads few pages; `texts` is read for hits only.
 TABLES = """
@@ -69,7 +71,8 @@ CREATE INDEX notes_id ON notes (id);
 CREATE INDEX notes_short ON notes (short) WHERE short IS NOT NULL;
 CREATE INDEX notes_title ON notes (title_key);
 CREATE INDEX notes_updated ON notes (updated);
-CREATE INDEX notes_shut ON notes (status) WHERE status IN ('superseded', 'retracted');
+CREATE INDEX notes_shut ON notes (status, until, closed) WHERE status IN ('superseded', 'retracted');
+CREATE INDEX notes_work ON notes (status) WHERE kind = 'work-state';
 CREATE INDEX notes_until ON notes (until) WHERE until IS NOT NULL;
 CREATE INDEX notes_closed ON notes (closed) WHERE closed IS NOT NULL;
 CREATE INDEX notes_starts ON notes (starts) WHERE starts IS NOT NULL;

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from commonwealth.index.stem import stem
-from commonwealth.index.values import work_files
 from commonwealth.index.words import parts
 from commonwealth.model import Note
 
@@ -98,7 +97,7 @@ def explained(note: Note, match: Matcher) -> tuple[tuple[str, ...], str]:
 
 
 def _named(note: Note) -> str:
-    named = (*note.tags, *note.components, *note.provenance.files, *work_files(note))
+    named = (*note.tags, *note.components, *note.provenance.files, *note.files)
     return "\n".join((note.summary or "", *named))
 
 

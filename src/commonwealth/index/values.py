@@ -7,11 +7,13 @@ from functools import lru_cache
 from zlib import crc32
 
 from commonwealth.index import schema
+from commonwealth.index.scope import key_of
 from commonwealth.index.words import fold
-from commonwealth.model import Note
+from commonwealth.model import DONE_STATUSES, WORK_STATUSES, Note
 from commonwealth.timeline import canonical
 
 _SHORT = re.compile(r".*-([0-9a-z]{8,16})", re.DOTALL)
+_OPEN = frozenset(WORK_STATUSES) - frozenset(DONE_STATUSES)
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})")
 
 folded = lru_cache(maxsize=8192)(fold)
@@ -23,15 +25,12 @@ def links(note: Note) -> set[tuple[int, str]]:
     origin = note.provenance
     found = {(schema.COMPONENT, folded(value)) for value in note.components}
     found.update([(schema.TAG, folded(value)) for value in note.tags])
-    for path in map(clean_path, (*origin.files, *work_files(note))):
+    for path in map(clean_path, (*origin.files, *note.files)):
         found.add((schema.FILE, path))
         found.add((schema.FILE_REVERSED, reversed_path(path)))
-    people = (note.author, note.author_ref, origin.human, note.name, *note.deciders)
+    people = (note.owner, note.author, note.author_ref, origin.human, note.name, *note.deciders)
     found.update([(schema.PERSON, folded(value)) for value in people if value])
-    if origin.agent:
-        found.add((schema.AGENT, folded(origin.agent)))
-    if note.extra:
-        found.update(_work_people(note))
+    found.update([(schema.AGENT, folded(value)) for value in (note.agent, origin.agent) if value])
     found.update([(schema.REPOSITORY, repository(name)) for name in (note.repository, origin.repository) if name])
     found.update([(schema.SUPERSEDES, key(id_)) for id_ in note.supersedes])
     found.update([(schema.RELATES, key(id_)) for id_ in note.relates])
@@ -39,21 +38,16 @@ def links(note: Note) -> set[tuple[int, str]]:
         found.add((schema.SUPERSEDED_BY, key(note.superseded_by)))
     if note.conflict_of:
         found.add((schema.CONFLICT_OF, key(note.conflict_of)))
+    found.update([(schema.BRANCH, value) for value in (note.branch, origin.branch) if value])
+    if (limited := key_of(note)) is not None:
+        found.add((schema.SCOPE, limited))
+    if note.kind == "work-state" and note.status in _OPEN:
+        found.update([(schema.WORK_FILE, clean_path(path).casefold()) for path in note.files])
+        if origin.commit:
+            found.add((schema.WORK_COMMIT, origin.commit))
     if "[[" in note.body:
         found.update([(schema.WIKILINK, key(id_)) for id_ in _WIKILINK.findall(note.body)])
     return found
-
-
-def _work_people(note: Note) -> list[tuple[int, str]]:
-    """Owner and agent of a work record, which stand outside its provenance."""
-    given = ((schema.PERSON, note.extra.get("owner")), (schema.AGENT, note.extra.get("agent")))
-    return [(field, folded(value)) for field, value in given if isinstance(value, str)]
-
-
-def work_files(note: Note) -> tuple[str, ...]:
-    """The files that a work record names beside its provenance."""
-    value = note.extra.get("files")
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def key(id_: str) -> str:

@@ -35,6 +35,9 @@ _CLASSES = bytes(
 _BORDER = re.compile(rb"[A0](?:(?<=a.)|(?<=A0)|(?<=0)(?=[Aa])|(?<=AA)(?=a))[Aa0]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
+_COMMIT = re.compile(r"(?=[a-f]*[0-9])[0-9a-f]{7,64}", re.IGNORECASE)
+"""The beginning of a commit's name, as git shortens it: it means every name that begins so."""
+
 _EDGES = " \t\"'“”‘’`«»()[]{}<>,;:!?…"
 
 _FUNCTION_WORDS = (
@@ -145,6 +148,8 @@ def _terms(chunk: str, tokens: list[str], literal: bool) -> Iterator[tuple[str, 
     for word in identifiers(chunk):
         if len(split(word)) > 1:
             yield _quoted(*split(word)), True
+    if _COMMIT.fullmatch(chunk):
+        yield f'"{chunk.lower()}" *', True
 
 
 def _quoted(*tokens: str) -> str:

@@ -73,7 +73,7 @@ class Fields:
     def rest(self) -> dict[str, Extra]:
         """What no field took over. A key that means something else in a brain is kept as `source_id`."""
         return {
-            f"source_{key}" if key in schema.KEYS else key: value
+            f"source_{key}" if key in schema.KEYS and key not in schema.WORK_KEYS else key: value
             for key, value in self._values.items()
             if key not in self._taken and value not in ("", [], {})
         }

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from commonwealth import timeline
 from commonwealth.model import (
+    CLOSED_STATUSES,
     CONFIDENCES,
     KINDS,
     STATUSES,
@@ -41,6 +42,9 @@ KEYS: Final[Mapping[str, int]] = {
     "created_at": TIME,
     "updated_at": TIME,
     "observed_at": TIME,
+    "started_at": TIME,
+    "completed_at": TIME,
+    "lease_until": TIME,
     "valid_from": TIME,
     "valid_until": TIME,
     "superseded_at": TIME,
@@ -52,8 +56,11 @@ KEYS: Final[Mapping[str, int]] = {
     "branch": TEXT,
     "conflict_of": TEXT,
     "repository": TEXT,
+    "files": LIST,
     "components": LIST,
     "tags": LIST,
+    "owner": TEXT,
+    "agent": TEXT,
     "author": TEXT,
     "author_ref": TEXT,
     "deciders": LIST,
@@ -67,6 +74,13 @@ KEYS: Final[Mapping[str, int]] = {
     "verified": MAP,
 }
 """The keys of a note in canonical order."""
+
+WORK_KEYS: Final = frozenset(("owner", "agent", "files", "started_at", "completed_at", "lease_until"))
+"""Keys that are known where the kind is work-state; in other notes they stay as they were written."""
+
+_UNKNOWN: Final[Mapping[str, frozenset[str]]] = {
+    kind: frozenset() if kind == "work-state" else WORK_KEYS for kind in KINDS
+}
 
 SUB_KEYS: Final[Mapping[str, Mapping[str, int]]] = {
     "provenance": {
@@ -142,9 +156,11 @@ def to_note(values: Mapping[str, Extra], body: str, stem: str, kind: str, doubt:
     """The note of a frontmatter's values. An empty `kind` is taken from the values, else `memory`."""
     fields: dict[str, Any] = {}
     extra: dict[str, Extra] = {}
+    kind = _kind(values, kind, doubt)
+    unknown = _UNKNOWN[kind]
     for key, value in values.items():
         how = KEYS.get(key)
-        if how is None:
+        if how is None or key in unknown:
             extra[key] = value
         elif how == TEXT and type(value) is str and value:
             fields[key] = value
@@ -154,9 +170,12 @@ def to_note(values: Mapping[str, Extra], body: str, stem: str, kind: str, doubt:
                 fields[key] = made
             elif value not in ("", [], {}):
                 extra[key] = value
-    fields["kind"] = kind = _kind(values, kind, doubt)
+    fields["kind"] = kind
     _choose(values, kind, fields, extra, doubt)
     _name(fields, extra, body, stem, doubt)
+    starts, ends = fields.get("valid_from"), fields.get("valid_until")
+    if starts and ends and ends <= starts and fields["status"] not in CLOSED_STATUSES:
+        doubt("valid_until", f"it is not after valid_from {starts}, so the note is true at no time")
     return Note(body=body, extra=extra or _NO_EXTRA, **fields)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from commonwealth.model import Extra
+from commonwealth.model import WORK_STATUSES, Extra
 from commonwealth.notes import schema, yamlwrite
 
 LATER = frozenset(("updated_at", "lease_until", "heartbeat_at", "completed_at", "last_seen_at"))
@@ -21,6 +21,9 @@ EARLIER = frozenset(("created_at", "started_at"))
 _FIRST = frozenset(("observed_at",))
 """Times of which the earlier one counts where both sides made the note: it is the moment of the call unless given."""
 _REMARK = re.compile(r"(?:^|(?<=[ \t]))#.*", re.MULTILINE)
+_STATES = {status: rank for rank, status in enumerate((*WORK_STATUSES[:3], *reversed(WORK_STATUSES[3:])))}
+"""Of two statuses of a work record the later one in this order counts: ended work outranks open work."""
+
 _BY_TIME = frozenset(("verified", "reviewed"))
 
 
@@ -58,13 +61,13 @@ Resolve: TypeAlias = Callable[[Piece | None, Piece, Piece], Piece]
 
 def value(name: str, old: Extra | None, winner: Extra, loser: Extra, clashes: list[Clash]) -> Extra:
     """The value of a key that both sides have; what cannot be united is noted in `clashes`."""
-    if loser in (winner, old):
-        return winner
-    if old == winner:
-        return loser
+    if loser in (winner, old) or old == winner:  # at most one side changed it
+        return loser if old == winner else winner
     by_time = name in LATER or name in EARLIER or (old is None and name in _FIRST)
     if by_time and (_instant(winner) or _instant(loser)):
         return _by_time(name, winner, loser)
+    if name == "status" and isinstance(winner, str) and isinstance(loser, str) and {winner, loser} <= _STATES.keys():
+        return max(winner, loser, key=_STATES.__getitem__)
     if isinstance(winner, dict) and isinstance(loser, dict):
         return _mapping(name, old if isinstance(old, dict) else {}, winner, loser, clashes)
     lists = isinstance(winner, list) or isinstance(loser, list) or schema.KEYS.get(name) == schema.LIST

@@ -118,7 +118,7 @@ def _on_top(run: Run, plan: _Plan, tip: str, theirs: str) -> str:
     run.conflicts.update(united.conflicts)
     if united.tree == their_tree:
         return theirs
-    tree = refreshed(run.git, united.tree, None, run.content, run.warnings)
+    tree = refreshed(run.git, united.tree, None, run.content, run.warnings, history=[theirs, tip])
     return make_commit(run.git, tree, [theirs], ADOPT_MESSAGE, stamp(run.author, run.now), sign=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -51,6 +51,12 @@ def _always(_: bytes) -> bool:
     return True
 
 
+def _none(
+    _paths: frozenset[str] | None, _snapshot: Snapshot, _earlier: Callable[[str], Iterable[bytes]]
+) -> Mapping[str, bytes]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """The meaning of a brain's files, as functions over paths (relative, with forward slashes) and bytes."""
@@ -78,3 +84,6 @@ class Content:
     is_made: Callable[[bytes], bool] = _always
     """Whether these bytes of a file in the place of a derived one are of our making; else a person's, who keeps
     them."""
+    close: Callable[[frozenset[str] | None, Snapshot, Callable[[str], Iterable[bytes]]], Mapping[str, bytes]] = _none
+    """The notes of a snapshot that have to say something else because of what others say, after the change of some
+    paths (None: of all), by nothing but these notes and the earlier versions of a file, the newest first."""

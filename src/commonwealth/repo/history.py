@@ -9,12 +9,14 @@ from commonwealth.errors import Refused
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.objects import Objects
 from commonwealth.safetext import one_line
-from commonwealth.timeline import of_seconds, shown_seconds
+from commonwealth.timeline import of_seconds, parse, shown_seconds
 
 _FORMAT = "--format=%H%x00%ct%x00%an%x00%s%x00%P"
 _FIELDS = 5
 _FIRST = 64
 """Commits asked for at first where only some versions are wanted: merges that took over one side are among them."""
+
+_NEAR = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,50 @@ def read_at(git: Git, commit: str, path: str, *, limit: int = 1 << 20) -> bytes 
 
 
 def commit_at(git: Git, ref: str, instant: str) -> str | None:
-    """The newest commit on the first-parent line of `ref` dated at or before `instant` (canonical UTC)."""
-    args = ("--max-count=1", "--first-parent", f"--before={instant}", "--end-of-options", ref, "--")
+    """The last commit on the first-parent line of `ref` that is dated at or before `instant` (canonical UTC).
+
+    Dates need not follow the line, as clocks differ: the commit nearest to `ref` counts, with all that it holds.
+    """
+    seconds = _seconds(instant)
+    if seconds < 0:
+        return None
+    args = ("--max-count=1", "--first-parent", f"--before=@{seconds} +0000", "--end-of-options", ref, "--")
     return git.text("rev-list", *args) or None
+
+
+def first_on_line(git: Git, ref: str) -> tuple[str, str]:
+    """The first commit on the first-parent line of `ref`, and its date; in a shallow clone the first that is here."""
+    args = ("--first-parent", "--max-parents=0", "--max-count=1", "--no-commit-header", "--format=%H %ct")
+    commit, _, seconds = git.text("rev-list", *args, "--end-of-options", ref, "--").partition(" ")
+    return commit, of_seconds(shown_seconds(seconds))
+
+
+def later_on_line(git: Git, commit: str, instant: str) -> str | None:
+    """A commit before `commit` on its first-parent line that is dated after `instant`, among the nearest thousand."""
+    args = ("--first-parent", f"--max-count={_NEAR}", "--no-commit-header", "--format=%H %ct")
+    limit = _seconds(instant)
+    for line in git.text("rev-list", *args, "--end-of-options", commit, "--").splitlines():
+        name, _, seconds = line.partition(" ")
+        if shown_seconds(seconds) > limit:
+            return name
+    return None
+
+
+def date_of(git: Git, commit: str) -> str:
+    """When a commit was made, by its committer's clock, as canonical UTC text."""
+    return of_seconds(shown_seconds(git.text("log", "-1", "--format=%ct", "--end-of-options", commit, "--")))
+
+
+def _seconds(instant: str) -> int:
+    """Seconds since 1970 of canonical text; git's own reading of dates ends in 2099."""
+    return int(parse(instant).timestamp())
+
+
+def trailers(git: Git, commits: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The trailers of some commits' messages, each as one line `Name: value`."""
+    if not commits:
+        return {}
+    args = ("--no-walk=unsorted", "-z", "--format=%H%n%(trailers:only=true,unfold=true)", "--stdin")
+    out = git.run("log", *args, input="".join(f"{commit}\n" for commit in commits).encode("ascii"))
+    found = (record.split("\n") for record in fields(out))
+    return {commit: tuple(line for line in lines if line.strip()) for commit, *lines in found}

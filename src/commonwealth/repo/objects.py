@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from types import TracebackType
 from typing import Self
 
@@ -78,6 +79,25 @@ class Objects:
         found = _ask(pipe, "contents", name)
         return None if found is None else pipe.read(found[2] + 1)[:-1]
 
+    def many(self, names: Iterable[str], limit: int) -> Iterator[tuple[int, bytes | None]]:
+        """Size and bytes of objects by their full names, in this order: -1 and None where there is none, None for the
+        bytes of one that is larger than `limit`. Git is asked ahead of what is read, so that it never waits for us.
+        Nothing else may be read until this is at its end, or has failed."""
+        pipe, left = self._pipe, iter(names)
+        asked = _ask_ahead(pipe, left)
+        while asked:
+            ahead = _ask_ahead(pipe, left)
+            for name in asked:
+                found = _answer(pipe, name)
+                if found is None:
+                    yield -1, None
+                elif found[2] > limit:
+                    _skip(pipe, found[2] + 1)
+                    yield found[2], None
+                else:
+                    yield found[2], pipe.read(found[2] + 1)[:-1]
+            asked = ahead
+
     def beginning(self, name: str, most: int) -> bytes | None:
         """The first `most` bytes of an object, or None where there is none; more is never held in memory."""
         pipe = self._pipe
@@ -85,9 +105,7 @@ class Objects:
         if found is None:
             return None
         data = pipe.read(min(most, found[2]))
-        left = found[2] + 1 - len(data)
-        while left:
-            left -= len(pipe.read(min(left, 1 << 20)))
+        _skip(pipe, found[2] + 1 - len(data))
         return data
 
     def windows(self, name: str, size: int, overlap: int, start: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -129,6 +147,27 @@ def _ask(pipe: Pipe, command: str, name: str) -> tuple[str, str, int] | None:
     if not name or "\0" in name:
         raise Refused("An object name is empty or contains a NUL character.")
     pipe.send(encode(f"{command} {name}\0"))
+    return _answer(pipe, name)
+
+
+_AHEAD = 64
+"""Requests that are sent at once: twice as many full names are less than any pipe holds, so neither side blocks."""
+
+
+def _ask_ahead(pipe: Pipe, names: Iterator[str]) -> list[str]:
+    """Send the next requests for contents; the names in them."""
+    asked = list(islice(names, _AHEAD))
+    if asked:
+        pipe.send(b"".join(encode(f"contents {name}\0") for name in asked))
+    return asked
+
+
+def _skip(pipe: Pipe, left: int) -> None:
+    while left:
+        left -= len(pipe.read(min(left, 1 << 20)))
+
+
+def _answer(pipe: Pipe, name: str) -> tuple[str, str, int] | None:
     line = pipe.line()
     words = line.split()
     if len(words) == 3 and len(words[0]) in {40, 64} and words[2].isdigit():

@@ -56,6 +56,13 @@ def _project(root: str, git_dir: str) -> Project:
     return Project(root, identity, name_of(identity), branch, commit)
 
 
+def ref_at(project: Project, name: str) -> str | None:
+    """The object that a full ref of the code repository names, or the ref that it stands for (`ref: refs/…`); None
+    where it does not exist. Told from git's own files."""
+    git_dir = common.find_git_dir(project.root)
+    return _ref(git_dir, common.common_dir(git_dir), name).strip() or None if git_dir is not None else None
+
+
 def name_of(identity: str) -> str:
     """`acme/shop` of `host/acme/shop`; the last segment of a path."""
     if identity.startswith("/") or identity[1:2] == ":":

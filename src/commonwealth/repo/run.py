@@ -16,7 +16,8 @@ from commonwealth.repo.integrate import merge_bases, without_made
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import Outcome, clear_debt, record_debt, seen_ref
 from commonwealth.repo.pending import blocked
-from commonwealth.repo.store import Delta, differences, move_ref
+from commonwealth.repo.refresh import closures
+from commonwealth.repo.store import Delta, blob, differences, move_ref
 
 Ended = tuple[str, BrainError | None]
 """The state in which a sync ends, and the trouble that it had."""
@@ -103,9 +104,14 @@ class Run:
         return {path for path in differences(self.git, old, new) if self.content.owns(path)}
 
     def only_derived(self, old: str, new: str) -> bool:
-        """Whether two commits differ in derived files alone, if at all."""
+        """Whether two commits differ in derived files alone, if at all, and in notes that others have closed."""
         with Objects(self.git) as objects:
-            return not without_made(differences(self.git, old, new), self.content, objects)
+            rest = without_made(differences(self.git, old, new), self.content, objects)
+            said = {path: None if delta.new is None else blob(objects, delta.new) for path, delta in rest.items()}
+        if not rest:
+            return True
+        closed = closures(self.git, old, frozenset(rest), self.content, [old])
+        return all(path in closed and closed[path] == data for path, data in said.items())
 
     def see(self, tip: str) -> None:
         """Take `tip` for the remote's history from now on."""

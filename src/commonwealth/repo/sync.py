@@ -28,7 +28,7 @@ from commonwealth.repo.outcome import Debt, Outcome, read_debt, seen_ref
 from commonwealth.repo.pending import commit_pending
 from commonwealth.repo.recovery import recover_branch
 from commonwealth.repo.refresh import (
-    MESSAGE,
+    MESSAGES,
     is_marked,
     read_mark,
     refresh_commit,
@@ -38,7 +38,7 @@ from commonwealth.repo.refresh import (
 )
 from commonwealth.repo.repair import repair_committed
 from commonwealth.repo.run import Consent, Ended, Run
-from commonwealth.repo.store import commit_info, make_own_commit
+from commonwealth.repo.store import CommitInfo, commit_info, make_own_commit
 
 __all__ = ["Consent", "Debt", "Outcome", "read_debt", "sync"]
 
@@ -228,7 +228,7 @@ def _merge(run: Run, ours: str, theirs: str) -> str:
     if request.was_offered(run) and united.tree == infos[0].tree:
         return theirs  # a request was taken over, squashed or rebased: nothing of ours is left to say
     paths = touched(run.git, united.tree, [read_mark(run.git), theirs])
-    tree = refreshed(run.git, united.tree, paths, run.content, run.warnings)
+    tree = refreshed(run.git, united.tree, paths, run.content, run.warnings, history=[theirs, ours])
     fault("merge-tree")
     merged = make_own_commit(run.git, tree, [theirs, ours], MERGE_MESSAGE, max(info.seconds for info in infos))
     fault("merge-commit")
@@ -241,13 +241,17 @@ def _own_notes(run: Run, tip: str, theirs: str) -> str:
     with Objects(run.git) as objects:
         while not run.follows(theirs, tip):
             info = commit_info(objects, tip)
-            if len(info.parents) == 1 and info.is_ours(MESSAGE) and run.only_derived(info.parents[0], tip):
+            if len(info.parents) == 1 and _is_derived(info) and run.only_derived(info.parents[0], tip):
                 tip = info.parents[0]
             elif len(info.parents) == 2 and info.is_ours(MERGE_MESSAGE):
                 tip = info.parents[1]
             else:
                 break
     return tip
+
+
+def _is_derived(info: CommitInfo) -> bool:
+    return any(map(info.is_ours, MESSAGES))
 
 
 def _refresh(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ def listed(git: Git, watched: tuple[str, ...], *, without_index: bool) -> Iterat
     at_root = _at_root(git.root, watched)
     others = [top for top in at_root if not atomic.TEMPORARY.fullmatch(top)]
     outside = {name for top in others for name in (top, f"{top}/")}
+    beside = _unfinished_beside(git.root, watched)
     out = git.run(
         "status",
         "--porcelain=v2",
@@ -40,6 +42,7 @@ def listed(git: Git, watched: tuple[str, ...], *, without_index: bool) -> Iterat
         "--",
         *watched,
         *at_root,
+        *beside,
         env={"GIT_INDEX_FILE": os.path.join(git.git_dir, NO_INDEX)} if without_index else None,
     )
     seen: dict[str, Listed] = {}
@@ -59,6 +62,22 @@ def listed(git: Git, watched: tuple[str, ...], *, without_index: bool) -> Iterat
         elif record.startswith("! ") and record[2:] not in outside:
             seen.setdefault(record[2:], Listed(record[2:], None, ignored=True))
     yield from (entry for entry in seen.values() if entry.path not in outside or entry.path in untracked)
+
+
+def _unfinished_beside(root: str, watched: Sequence[str]) -> list[str]:
+    """Unfinished files of ours next to single files that are watched, such as the config."""
+    found: list[str] = []
+    for folder in sorted({os.path.dirname(path) for path in watched} - {""}):
+        place = os.path.join(root, folder)
+        if os.path.realpath(place) != place:  # what lies behind a link is not ours
+            continue
+        with contextlib.suppress(OSError):
+            found += [f"{folder}/{name}" for name in os.listdir(place) if _is_unfinished(name)]
+    return found
+
+
+def _is_unfinished(name: str) -> bool:
+    return atomic.TEMPORARY.fullmatch(name) is not None
 
 
 def _at_root(root: str, watched: Sequence[str]) -> list[str]:
