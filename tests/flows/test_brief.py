@@ -14,6 +14,7 @@ from commonwealth.flows import brief, indexing, recall
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.brief import Brief
 from commonwealth.model import Hit, Note, Provenance, Reviewed
+from commonwealth.notes import codec
 from commonwealth.safetext import tokens
 
 from .conftest import NOW, note_text, record, recorded, write
@@ -115,7 +116,9 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_note_cannot_leave_the_fence(brain: Brain, text: str) -> None:
     origin = Provenance(agent=text, human=text)
-    record(brain, text, summary=text, body=text, deciders=(text,), provenance=origin, branch=text)
+    record(brain, text, summary=text, body=text, deciders=(text,), provenance=origin)
+    limited = Note(id="limited", kind="memory", title=text, branch=text, repository=brain.repository)
+    write(brain, {"memory/limited.md": codec.to_bytes(limited, "memory/limited.md")})
     for told in (start(brain, 4000), recall.recall(brain, "", budget=4000, now=NOW)):
         shown = inside(told.text)
         assert not re.search(r"[<>]", shown)

@@ -118,7 +118,7 @@ def test_both_clones_list_one_conflict_and_one_commit_ends_it_in_both(team: Team
         assert "token-Bob" in recall.read(brain, note_id).note.body
         closed = recall.read(brain, other).note
         assert (closed.status, closed.superseded_by, closed.conflict_of) == ("superseded", note_id, None)
-        for asked in (Query(text="token", kind=("memory",), now=NOW), Query(kind=("memory",), valid_at=LATER)):
+        for asked in (Query(text="token", kind=("memory",), now=LATER), Query(kind=("memory",), valid_at=LATER)):
             assert [hit.note.id for hit in recall.search(brain, asked).hits] == [note_id]
 
 

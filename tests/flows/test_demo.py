@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from commonwealth.errors import Refused
-from commonwealth.flows import demo, indexing
+from commonwealth.flows import demo, demo_story, indexing
+
+CALL = re.compile(r"^  \w+(\$|'s [\w ]+>) ")
+SYNCHRONOUS = "Payment processing is synchronous [architecture, superseded; true from 2026-01-10 until 2026-04-17]"
+QUEUED = "Payment processing goes through a queue [architecture, observed; true from 2026-04-17]"
 
 
 @pytest.fixture(autouse=True)
@@ -22,26 +26,76 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(stage))
 
 
-def test_the_demo_tells_its_story_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def answers(lines: list[str]) -> list[tuple[str, str]]:
+    """Every command and call of the story with the text of what came back."""
+    found: list[tuple[str, str]] = []
+    for line in lines:
+        if CALL.match(line):
+            found.append((line.strip(), ""))
+        elif line.startswith("      ") and found:
+            found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
+    return found
+
+
+def after(told: list[tuple[str, str]], start: str) -> str:
+    """What came back from the one call that starts so."""
+    (text,) = [text for call, text in told if call.startswith(start)]
+    return text
+
+
+def test_the_demo_tells_its_story_on_the_days_that_are_given_and_stays_if_asked(tmp_path: Path) -> None:
     said: list[str] = []
-    place = demo.run(None, said.append)
-    text = "\n".join(said)
-    assert "HTTP 409 means an idempotent payment already succeeded" in text
-    assert "<<<notes" in text
-    assert "Merge notes" in text
+    days = demo_story.Days(found="2031-03-04", shared="2031-03-05", later="2031-05-06")
+    place = demo.run(tmp_path / "stage", said.append, keep=True, days=days)
+    lines = [line for part in said for line in part.splitlines()]
+    told = answers(lines)
+    search = "Alice's Codex> memory_search"
+    assert "payment retry idempotency" in next(call for call, _ in told if call.startswith(search))
+    assert after(told, search) == " nothing found"
+    assert "committed 2031-03-04-investigate" in after(told, "Alice's Codex> work_start")
+    assert "HTTP 409 means" in after(told, 'Bob\'s Claude Code> memory_search {"query": "why')
+    assert "! Bob with Claude Code" in after(told, "Chen's Codex> work_start")
+    assert "! Chen with Codex: Log every answer of the bank (file" in after(told, "Bob's Claude Code> work_search")
+
+    text = " ".join(" ".join(lines).split())
+    session = text[text.index("<<<notes") : text.index(">>>")]
+    assert "Work under way: Log every answer of the bank" in session
+    assert "by Alice with Codex, 2026-06-02" in session, "when she observed it"
+
+    (then,) = [text for call, text in told if '"validAt": "2026-02-01"' in call]
+    (later,) = [text for call, text in told if '"validAt": "2026-08-01"' in call]
+    assert SYNCHRONOUS in then
+    assert "queue" not in then
+    assert QUEUED in later
+    assert "synchronous" not in later
     assert re.search(r"hold the same bytes: tree [0-9a-f]{12}\.", text)
-    assert place.parent == tmp_path / "tmp"
-    assert not place.exists()
-    assert os.listdir(tmp_path / "tmp") == []
+    assert len(lines) < 100, "people are in a hurry"
+
+    assert said[-1].strip() == f"Kept in {place}."
+    assert place == tmp_path / "stage"
+    assert sorted(os.listdir(place)) == ["alice", "bob", "brain.git", "chen", "code.git"]
+    notes = [path.name[:10] for path in (place / "alice" / "brain").glob("*/2*/2*.md")]
+    assert sorted(notes) == ["2031-03-04"] * 2 + ["2031-03-05"] * 4
     assert not (tmp_path / "home" / ".commonwealth").exists()
 
 
-def test_a_demo_that_is_kept_stays_where_it_was_asked_for(tmp_path: Path) -> None:
+def test_the_demo_needs_nothing_of_its_viewers_and_leaves_nothing_behind_wherever_it_ends(tmp_path: Path) -> None:
+    theirs = "[user]\n\tuseConfigOnly = true\n[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = false\n"
+    (tmp_path / "home" / ".gitconfig").write_text(theirs, encoding="utf-8")
     said: list[str] = []
-    place = demo.run(tmp_path / "stage", said.append, keep=True)
-    assert place == tmp_path / "stage"
-    assert sorted(os.listdir(place)) == ["alice", "bob", "brain.git", "chen"]
-    assert said[-1].strip() == f"Kept in {place}."
+
+    class Enough(Exception):
+        pass
+
+    def say(text: str) -> None:
+        said.append(text)
+        if "Made the brain" in text:
+            raise Enough
+
+    with pytest.raises(Enough):
+        demo.run(None, say)
+    assert "commonwealth-demo-" in said[-1]
+    assert os.listdir(tmp_path / "tmp") == []
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -229,7 +230,9 @@ def test_a_note_behind_thousands_of_commits_costs_a_bounded_number_of_processes(
     real = git(brain.root, "--exec-path").strip()
     wrapper = tmp_path / "bin" / "git"
     wrapper.parent.mkdir()
-    wrapper.write_text(f'#!/bin/sh\necho x >> {started}\nexec {real}/git "$@"\n', encoding="utf-8")
+    wrapper.write_text(
+        f'#!/bin/sh\necho x >> {shlex.quote(str(started))}\nexec {shlex.quote(real)}/git "$@"\n', encoding="utf-8"
+    )
     wrapper.chmod(0o755)
     monkeypatch.setenv("PATH", f"{wrapper.parent}:/usr/bin:/bin")
     assert len(history.history(brain, note_id).versions) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -227,7 +228,7 @@ def test_a_remote_that_was_there_and_is_gone_is_warned_of_with_how_to_set_it_aga
     receipt = syncing.sync(brain)
     assert receipt.state != "published"
     assert [w for w in receipt.warnings if obstacle.message in w and command in w]
-    subprocess.run(command.replace("URL", str(remote)), shell=True, check=True, cwd="/")
+    subprocess.run(command.replace("URL", shlex.quote(str(remote))), shell=True, check=True, cwd="/")
     assert syncing.sync(brain).state == "published"
     assert upkeep.status(brain).obstacles == ()
 

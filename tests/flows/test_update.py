@@ -254,10 +254,10 @@ def test_a_note_that_goes_away_meanwhile_is_refused_with_a_sentence(
         recall.read(brain, note_id)
 
 
-@pytest.mark.parametrize("status", ["superseded", "retracted"])
-def test_closing_a_note_is_said_to_be_done_by_hand(brain: Brain, status: str) -> None:
+@pytest.mark.parametrize(("status", "command"), [("superseded", "supersede"), ("retracted", "retract")])
+def test_no_update_closes_a_note(brain: Brain, status: str, command: str) -> None:
     note_id = recorded(brain)
-    with pytest.raises(Usage, match=f"by hand: set `status: {status}`"):
+    with pytest.raises(Usage, match=f"no update closes a fact: `brain {command}`"):
         update.update(brain, note_id, {"status": status}, session=Session(), now=NOW)
     with pytest.raises(Usage) as raised:
         update.update(brain, note_id, {"status": "x"}, session=Session(), now=NOW)

@@ -20,7 +20,7 @@ from commonwealth.flows.identity import Session
 from commonwealth.index import disputes, lookup
 from commonwealth.index.disputes import Dispute
 from commonwealth.model import CLOSED_STATUSES, Item, Note, NoteFile, Receipt
-from commonwealth.notes import codec, naming, schema, store
+from commonwealth.notes import closing, codec, naming, schema, store
 from commonwealth.notes.yamlwrite import Value
 from commonwealth.repo.commit import Change
 from commonwealth.repo.git import Git
@@ -293,33 +293,51 @@ def _replacements(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
         if file.note.id not in kept:
             _close(edits, file, first.note)
             edits.say(file, "closed", f"keeps its text, superseded by {first.note.id}")
+            _end_before(edits, file, found, first.note)
     if found.replaced is not None and found.replaced not in found.files:
         note = edits.note(found.replaced)
-        if note.status == "superseded" and note.superseded_by not in kept:
-            edits.edit(found.replaced, _closing(replace(note, valid_until=None), first.note))
+        by = first.note
+        if note.status == "superseded" and note.superseded_by not in kept and closing.replaces(by, note):
+            edits.edit(found.replaced, closing.closing(replace(note, valid_until=None), by))
     return first
+
+
+def _end_before(edits: _Edits, file: NoteFile, found: _Found, by: Note) -> None:
+    """End what led to a replacement that is not kept, where it goes on after the one that is kept begins."""
+    at = closing.begins(by)
+    for other in _led_to(edits, file, found.dispute.about, by):
+        note = edits.note(other)
+        if at and note.status == "superseded" and (note.valid_until is None or at < note.valid_until):
+            edits.edit(other, {"valid_until": at})
+
+
+def _led_to(edits: _Edits, file: NoteFile, about: str, by: Note) -> list[NoteFile]:
+    """The notes between the one in question and a replacement of it, but for those that led to `by` as well."""
+
+    def question(conn: sqlite3.Connection) -> list[NoteFile]:
+        kept, lost = (_chain(conn, note, about) for note in (by, file.note))
+        return [found for id_, found in lost.items() if id_ not in kept]
+
+    return indexing.ask(edits.brain, question)
+
+
+def _chain(conn: sqlite3.Connection, note: Note, about: str) -> dict[str, NoteFile]:
+    """What a note replaced, and what that had replaced, back to the note in question."""
+    found: dict[str, NoteFile] = {}
+    ids = list(note.supersedes)
+    for id_ in ids:  # it grows while it is walked
+        key = naming.id_key(id_)
+        file = None if key in found or key == naming.id_key(about) else _file(conn, id_)
+        if file is not None:
+            found[key] = file
+            ids += file.note.supersedes
+    return found
 
 
 def _close(edits: _Edits, file: NoteFile, by: Note, written: str | None = None) -> None:
     note = edits.note(file)
     changes: dict[str, Value | None] = {"conflict_of": None, "superseded_by": by.id}
-    edits.edit(file, changes if note.status in CLOSED_STATUSES else {**changes, **_closing(note, by, written)})
-
-
-def _closing(note: Note, by: Note, written: str | None = None) -> dict[str, Value | None]:
-    """What closes a note at the time from which its replacement holds.
-
-    Two versions of one note begin at the same time: there it is when the one that is kept was `written`.
-    """
-    at = by.valid_from or by.observed_at or by.created_at
-    if written and (not at or at < written):
-        at = written
-    changes: dict[str, Value | None] = {"status": "superseded", "superseded_by": by.id}
-    if at:
-        changes["superseded_at"] = at
-        if not note.valid_until or at < note.valid_until:
-            changes["valid_until"] = at
-    return changes
+    edits.edit(file, changes if note.status in CLOSED_STATUSES else {**changes, **closing.closing(note, by, written)})
 
 
 def _reopen(edits: _Edits, file: NoteFile) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from commonwealth import config
 from commonwealth.curate import secrets
 from commonwealth.errors import BadNote, Damaged
+from commonwealth.flows import closures
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.contents import derive
 from commonwealth.model import Finding
@@ -32,6 +33,7 @@ def content_of(brain: Brain) -> Content:
         derive=partial(_derive, brain),
         disputes=partial(_disputes, owns),
         is_made=derived.is_made,
+        close=partial(closures.close, brain),
     )
 
 

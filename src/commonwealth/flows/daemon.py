@@ -107,9 +107,9 @@ class Daemon:
     def _synced(self, marks: publishing.Marks) -> Receipt:
         try:
             brain = open_brain(self.root, cwd=os.sep)
+            receipt = publishing.one_round(brain, marks, min(max(self.interval, _LEAST), _MOST), trigger="daemon")
         except BrainError as error:
             return Receipt("refused", reason=error.message, next=error.hint)
-        receipt = publishing.one_round(brain, marks, min(max(self.interval, _LEAST), _MOST), trigger="daemon")
         with suppress(BrainError, OSError):  # the index heals at the next read
             indexing.ensure(brain, sweep=True)
         return receipt

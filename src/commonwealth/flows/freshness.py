@@ -10,11 +10,11 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from commonwealth.errors import Damaged
+from commonwealth.errors import BrainError, Damaged
 from commonwealth.flows.brains import Brain
 from commonwealth.index import schema
 from commonwealth.index.schema import Unusable
@@ -61,9 +61,15 @@ def standing(brain: Brain, times: Mapping[str, int]) -> Standing:
         staged = f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
     except FileNotFoundError:
         staged = ""
-    branch = head.current_branch(git)
-    tip = head.ref_value(git, f"refs/heads/{branch}") if branch else head.ref_value(git, "HEAD")
-    return Standing(str(brain.root), json.dumps(dict(brain.folders)), tip or "", staged, times)
+    return Standing(str(brain.root), json.dumps(dict(brain.folders)), _tip(git), staged, times)
+
+
+def _tip(git: Git) -> str:
+    """Where HEAD is; empty where git cannot say, which is no reason not to read notes."""
+    with suppress(BrainError):
+        branch = head.current_branch(git)
+        return head.ref_value(git, f"refs/heads/{branch}" if branch else "HEAD") or ""
+    return ""
 
 
 def known_times(state: Mapping[str, str]) -> dict[str, int]:

@@ -6,11 +6,13 @@ import posixpath
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 from commonwealth.errors import BadNote, Refused
-from commonwealth.flows import identity, indexing, origins, recall, saving
+from commonwealth.flows import identity, indexing, origins, past, recall, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
+from commonwealth.flows.past import Moment
 from commonwealth.index import lookup
 from commonwealth.model import Note, Receipt
 from commonwealth.notes import codec, naming
@@ -31,7 +33,10 @@ _BEGAN = ("created",)
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """One version of a note. `changed` says in short what differs from the version before: fields, sections, place."""
+    """One version of a note. `changed` says in short what differs from the version before: fields, sections, place.
+
+    Why it was made is what the commit's message says: its `subject`, and its `trailers` (`Agent: Codex`).
+    """
 
     commit: str
     at: str
@@ -40,6 +45,7 @@ class Edition:
     path: str
     deleted: bool
     changed: tuple[str, ...]
+    trailers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +63,24 @@ class History:
     siblings: tuple[str, ...] = ()
     truncated: bool = False
     warnings: tuple[str, ...] = ()
+    then: Moment | None = None
 
 
-def history(brain: Brain, note_id: str, *, limit: int = LIMIT) -> History:
-    """The last `limit` versions of a note, also of one whose file is gone. Raises Refused for an unknown id."""
+def history(
+    brain: Brain, note_id: str, *, as_of: str | None = None, limit: int = LIMIT, now: str | None = None
+) -> History:
+    """The last `limit` versions of a note, also of one whose file is gone. Raises Refused for an unknown id.
+
+    `as_of` asks for those that there were then (see `past.moment`).
+    """
     git = Git(brain.root)
-    found, deleted = _found(brain, git, note_id)
-    versions = repo_history.versions(git, found.path, limit=limit + 1)
+    then = None if as_of is None else past.moment(brain, as_of, now=now)
+    ref = "HEAD" if then is None else then.commit
+    found, deleted = _found(brain, git, note_id) if then is None else _found_then(brain, git, note_id, then)
+    ask = partial(indexing.ask, brain) if then is None else partial(past.ask, brain, then)
+    versions = repo_history.versions(git, found.path, ref=ref, limit=limit + 1)
     shown = versions[:limit]
-    conflict_of, siblings = (None, ()) if deleted else indexing.ask(brain, lambda conn: _rivals(conn, found))
+    conflict_of, siblings = (None, ()) if deleted else ask(partial(_rivals, found))
     with Objects(git) as objects:
         names = list(dict.fromkeys(version.path for version in versions))
         told = [_edition(objects, version, names, found.kind) for version in shown]
@@ -73,7 +88,10 @@ def history(brain: Brain, note_id: str, *, limit: int = LIMIT) -> History:
         if aside is not None:
             told = [*(_set_aside(edition, aside.of) for edition in told), aside.edition]
     more = len(versions) > limit or len(told) > limit
-    return History(found.id, found.path, tuple(told[:limit]), deleted, conflict_of, siblings, more, found.warnings)
+    said = repo_history.trailers(git, [edition.commit for edition in told])
+    editions = tuple(replace(edition, trailers=said.get(edition.commit, ())) for edition in told[:limit])
+    warnings = (*(then.warnings if then else ()), *found.warnings)
+    return History(found.id, found.path, editions, deleted, conflict_of, siblings, more, warnings, then)
 
 
 def version_at(brain: Brain, note_id: str, commit: str) -> tuple[recall.Located, str, str, bytes]:
@@ -155,16 +173,28 @@ def _found(brain: Brain, git: Git, note_id: str) -> tuple[recall.Located, bool]:
         return recall.Located(naming.stem(path), path, _kind(brain, path), naming.stem(path)), True
 
 
+def _found_then(brain: Brain, git: Git, note_id: str, then: Moment) -> tuple[recall.Located, bool]:
+    """The note that an id meant at an earlier commit, and whether its file was gone by then."""
+    try:
+        return recall.locate_then(brain, note_id, then), False
+    except Refused:
+        gone = _gone(brain, git, note_id, then.commit)
+        if len(gone) != 1:
+            raise
+        path = gone[0]
+        return recall.Located(naming.stem(path), path, _kind(brain, path), naming.stem(path)), True
+
+
 def _kind(brain: Brain, path: str) -> str:
     return naming.kind_of(path, brain.folders) or "memory"
 
 
-def _gone(brain: Brain, git: Git, note_id: str) -> list[str]:
+def _gone(brain: Brain, git: Git, note_id: str, ref: str = "HEAD") -> list[str]:
     """The paths of deleted notes that an id means: exactly, by its short id, or by its beginning."""
     wanted = naming.id_key(note_id.strip())
     if not wanted:
         return []
-    deleted = repo_history.deleted(git, sorted(naming.places(brain.folders)))
+    deleted = repo_history.deleted(git, sorted(naming.places(brain.folders)), ref=ref)
     keys = {path: naming.id_key(naming.stem(path)) for path in deleted if naming.kind_of(path, brain.folders)}
     for means in (wanted.__eq__, lambda key: key.endswith(f"-{wanted}"), lambda key: key.startswith(wanted)):
         if found := [path for path, key in keys.items() if means(key)]:
@@ -172,7 +202,7 @@ def _gone(brain: Brain, git: Git, note_id: str) -> list[str]:
     return []
 
 
-def _rivals(conn: sqlite3.Connection, found: recall.Located) -> tuple[str | None, tuple[str, ...]]:
+def _rivals(found: recall.Located, conn: sqlite3.Connection) -> tuple[str | None, tuple[str, ...]]:
     """What the note is another version of, and which notes are other versions of it."""
     own = next((file.note.conflict_of for file in lookup.get(conn, found.id)), None)
     back = [file.note.id for relation, file in lookup.backlinks(conn, found.id) if relation == "conflict_of"]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import getpass
 import hashlib
 import os
+import re
 import unicodedata
 from dataclasses import dataclass, replace
+from typing import Any
 
 from commonwealth import config
 from commonwealth.flows.brains import Brain
-from commonwealth.model import Note, Provenance
+from commonwealth.model import Note, Provenance, same_repository
 from commonwealth.notes.naming import slug
 from commonwealth.repo.git import Git
+from commonwealth.repo.merged import tip_of
+from commonwealth.repo.project import Project
 from commonwealth.routing import is_folder
 from commonwealth.safetext import one_line
 
@@ -35,8 +39,24 @@ class Session:
 
 
 def whoami(brain: Brain) -> Identity:
-    """The person at this machine: environment, own config, git's `user.name` and `user.email`, login name."""
-    return committer(brain.root, brain.config.key)
+    """The person at this machine: environment, own config, git's `user.name` and `user.email`, login name.
+
+    Whoever the brain knows already keeps their reference under a new name: its end, the hash of the address, is theirs.
+    """
+    me = committer(brain.root, brain.config.key)
+    known = _known_ref(brain, me.ref) if me.email else None
+    return replace(me, ref=known) if known else me
+
+
+def _known_ref(brain: Brain, ref: str) -> str | None:
+    """The reference of the people's notes that ends as this one; the first where there are several."""
+    end = ref.rpartition("-")[2]
+    own = re.compile(rf"([a-z0-9][a-z0-9-]{{0,39}}-{end})\.md")
+    try:
+        listed = os.listdir(os.path.join(brain.root, brain.folders["person"]))
+    except OSError:
+        return None
+    return min((match[1] for match in map(own.fullmatch, listed) if match), default=None)
 
 
 def committer(root: str | os.PathLike[str], key: str = "") -> Identity:
@@ -82,21 +102,51 @@ def person(identity: Identity) -> Note:
     return Note(id=identity.ref, kind="person", title=identity.name, name=identity.name)
 
 
-def provenance(given: Provenance, brain: Brain, identity: Identity, session: Session) -> Provenance:
-    """`given` with what the session knows filled in where the caller said nothing."""
+def cleaned(given: Provenance) -> Provenance:
+    """`given` without blanks: around its texts, texts that are nothing else, empty items of lists, and doubles."""
+    texts: dict[str, Any] = {name: (getattr(given, name) or "").strip() or None for name in _TEXTS}
+    lists: dict[str, Any] = {name: _filled(getattr(given, name)) for name in ("files", "urls", "evidence")}
+    return replace(given, **texts, **lists)
+
+
+_TEXTS = ("human", "agent", "repository", "branch", "commit", "pull_request", "issue", "session")
+
+
+def _filled(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
+
+
+def provenance(
+    given: Provenance, brain: Brain, identity: Identity, session: Session, *, scope: str | None = None
+) -> Provenance:
+    """`given` with what the session knows filled in where the caller said nothing: never empty, for a person is known.
+
+    `scope` is the branch that the fact is limited to. Branch and commit are the session's only where the caller speaks
+    of its repository, and the commit that of the branch that is meant.
+    """
+    given = cleaned(given)
     project = brain.project
     where = project.identity if project else None
     if project and is_folder(project.identity):
         where = project.name  # a path on this machine tells a colleague nothing
+    own = project is not None and same_repository(given.repository or project.identity, project.identity)
+    branch = given.branch or scope or (project.branch if project and own else None)
     return replace(
         given,
         human=given.human or identity.name,
         agent=given.agent or session.agent,
         repository=given.repository or where,
-        branch=given.branch or (project.branch if project else None),
-        commit=given.commit or (project.commit if project else None),
+        branch=branch,
+        commit=given.commit or (_commit(project, branch, scope) if project and own else None),
         session=given.session or session.session,
     )
+
+
+def _commit(project: Project, branch: str | None, scope: str | None) -> str | None:
+    """The commit of a fact that was found on `branch`, where the session need not be."""
+    if project.branch is None or branch is None or branch == project.branch:
+        return project.commit
+    return tip_of(project, branch) or (None if branch == scope else project.commit)
 
 
 def trailers(session: Session) -> str:

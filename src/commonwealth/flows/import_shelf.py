@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,8 @@ from commonwealth.model import Note
 from commonwealth.notes import codec, foreign, naming, store
 
 KINDS = ("markdown", "adr")
+SOURCES = (*KINDS, "sqlite")
+"""What can be imported: the kinds of files in a folder, and a database."""
 
 ROOT = "source_root"
 """The key of a note that says where the path of its source starts."""
@@ -131,3 +134,22 @@ def short_ids(kind: str, root: Root, path: str) -> tuple[str, str]:
     """The short id of a source's note, and the one that it takes where another document has the first."""
     repository = root.repository
     return foreign.short_id(kind, path, repository), foreign.short_id(kind, path, repository, root.name)
+
+
+def text_hash(text: str) -> str:
+    """Part of a digest: line ends do not count, as git changes them from clone to clone."""
+    data = text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def made_of(note: Note) -> str:
+    """The digest of what a source made of a note, whatever id and root it has."""
+    extra = {key: value for key, value in note.extra.items() if key not in (DIGEST, ROOT)}
+    return text_hash(codec.render(replace(note, id="", extra=extra)))
+
+
+def digests(held: Held) -> tuple[str, str]:
+    """The digests of the source's text and of the note made of it, as they were at the last import."""
+    said = held.note.extra.get(DIGEST) if held.note else None
+    text, _, made = said.partition("-") if isinstance(said, str) else ("", "", "")
+    return text, made

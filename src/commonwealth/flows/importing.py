@@ -7,7 +7,6 @@ a second one.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import unicodedata
 from collections import Counter, defaultdict
@@ -18,10 +17,22 @@ from pathlib import Path
 from commonwealth.curate import secrets
 from commonwealth.errors import BadNote, BrainError, Refused, Usage
 from commonwealth.faults import fault
-from commonwealth.flows import identity
+from commonwealth.flows import identity, import_records, import_sqlite
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.content import content_of
-from commonwealth.flows.import_shelf import DIGEST, KINDS, ROOT, BrainShelf, Held, Imported, Shelf, short_ids
+from commonwealth.flows.import_shelf import (
+    DIGEST,
+    ROOT,
+    SOURCES,
+    BrainShelf,
+    Held,
+    Imported,
+    Shelf,
+    digests,
+    made_of,
+    short_ids,
+    text_hash,
+)  # fmt: skip
 from commonwealth.flows.import_source import Gathered, Skipped, gather, reason_of
 from commonwealth.flows.import_writing import BATCH, Left, Writer
 from commonwealth.model import Note
@@ -44,7 +55,7 @@ class ImportReport:
     """What became of every file.
 
     `imported` counts the notes that are new or changed, `updated` those of them that were there before. `kinds` says
-    as what the files were taken that are or were imported.
+    as what the files were taken that are or were imported. `doubts` are what could not be read of sources that were.
     """
 
     imported: int
@@ -52,6 +63,7 @@ class ImportReport:
     skipped: tuple[Skipped, ...]
     updated: int = 0
     kinds: Mapping[str, int] = field(default_factory=dict)
+    doubts: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +91,7 @@ class Plan:
             tuple(sorted(skipped, key=lambda item: item.path)),
             report.updated - updated,
             +kinds,
+            report.doubts,
         )
         return replace(self, report=changed)
 
@@ -125,8 +138,8 @@ def _refuse_unreviewed(brain: Brain) -> None:
 class Settings:
     """How an import is done.
 
-    `kind` is `markdown` or `adr`; None finds out file by file. `key` is the brain's, `now` the time that counts for
-    sources that say none.
+    `kind` is `markdown`, `adr` or `sqlite`; None finds out file by file. `key` is the brain's, `now` the
+    time that counts for sources that say none.
     """
 
     kind: str | None
@@ -159,18 +172,27 @@ def run(
 
 def plan(path: Path, settings: Settings, *, shelf: Shelf) -> Plan:
     """What importing the folder or file at `path` would change in the brain. Nothing is written."""
-    if settings.kind is not None and settings.kind not in KINDS:
-        raise Usage(f"{settings.kind!r} is no kind of source.", hint=f"Choose one of {', '.join(KINDS)}.")
+    if settings.kind is not None and settings.kind not in SOURCES:
+        raise Usage(f"{settings.kind!r} is no kind of source.", hint=f"Choose one of {', '.join(SOURCES)}.")
     known = Imported(shelf, settings.folders)
     tally = _Tally()
-    for gathered in gather(path, key=settings.key, is_known=lambda *source: known.kind_of(*source) is not None):
-        tally.skipped += gathered.skipped
-        _Group(settings, gathered, known, tally).plan()
-    masked = (Skipped(secrets.mask(item.path), secrets.mask(item.reason)) for item in tally.skipped)
-    skipped = tuple(sorted(masked, key=lambda item: item.path))
+    if settings.kind == import_records.KIND or (settings.kind is None and import_sqlite.is_database(path)):
+        found = import_sqlite.read(path)
+        roots = import_sqlite.roots(path, settings.key)
+        _Group(settings, Gathered((), roots=roots), known, tally).plan_rows(found)
+    else:
+        for gathered in gather(path, key=settings.key, is_known=lambda *source: known.kind_of(*source) is not None):
+            tally.skipped += gathered.skipped
+            _Group(settings, gathered, known, tally).plan()
     changes = tuple(tally.changes)
-    report = ImportReport(len(changes), tally.unchanged, skipped, tally.updated, tally.kinds)
+    skipped, doubts = _masked(tally.skipped), _masked(tally.doubts)
+    report = ImportReport(len(changes), tally.unchanged, skipped, tally.updated, tally.kinds, doubts)
     return Plan(changes, report, tally.sources)
+
+
+def _masked(items: Sequence[Skipped]) -> tuple[Skipped, ...]:
+    masked = (Skipped(secrets.mask(item.path), secrets.mask(item.reason)) for item in items)
+    return tuple(sorted(masked, key=lambda item: item.path))
 
 
 @dataclass(slots=True)
@@ -179,6 +201,7 @@ class _Tally:
 
     changes: list[Change] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    doubts: list[Skipped] = field(default_factory=list)
     updated: int = 0
     unchanged: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -215,6 +238,24 @@ class _Group:
             if self._is_wanted(slot.path):
                 self._place(note, slot)
 
+    def plan_rows(self, found: import_sqlite.Rows) -> None:
+        """The same for the rows of a database."""
+        self.tally.skipped += found.skipped
+        drafts = []
+        for row in found.rows:
+            if reason := import_records.secret_in(row):
+                self._skip(row.path, reason)
+                continue
+            slot = self._slot(import_records.KIND, row.path, text_hash(import_records.fingerprint(row)))
+            if isinstance(slot, str):
+                self._skip(row.path, slot)
+                continue
+            drafted = import_records.draft(row, self._origin(slot))
+            drafts.append(replace(drafted, note=self._named(drafted.note, slot)))
+        for drafted, note, doubts in import_records.linked(drafts):
+            self.tally.doubts += [Skipped(drafted.row.path, doubt) for doubt in doubts]
+            self._place(note, self.slots[note.id])
+
     def _is_wanted(self, path: str) -> bool:
         wanted = self.gathered.wanted
         return wanted is None or unicodedata.normalize("NFC", path) in wanted
@@ -237,7 +278,7 @@ class _Group:
             if found := (*secrets.scan(name, "its path"), *secrets.scan(text, "the file")):
                 self._skip(name, f"secret: {found[0].rule} in {found[0].where}")
                 continue
-            sources.append((source, _hash(text.removeprefix("\ufeff"))))
+            sources.append((source, text_hash(text.removeprefix("\ufeff"))))
         return sources
 
     def _notes(self, sources: Sequence[tuple[Foreign, str]]) -> Iterator[Note]:
@@ -282,7 +323,7 @@ class _Group:
         for held in there:
             if held.bad:
                 return f"its note {reason_of(held.bad)}"
-            if held.is_from(kind, path) and _digests(held)[0] == text:
+            if held.is_from(kind, path) and digests(held)[0] == text:
                 return _Slot(path, first, text, held, is_twin=True)
         if not there:
             return _Slot(path, first, text)
@@ -315,7 +356,7 @@ class _Group:
             self.tally.unchanged += 1
             self.tally.kinds[kind] += 1
             return
-        extra = {**note.extra, ROOT: self.gathered.roots[0].name, DIGEST: f"{slot.text}-{_made(note)}"}
+        extra = {**note.extra, ROOT: self.gathered.roots[0].name, DIGEST: f"{slot.text}-{made_of(note)}"}
         try:
             data = codec.to_bytes(replace(note, extra=extra), path)
         except BrainError as error:
@@ -338,33 +379,14 @@ class _Group:
 _UNCHANGED = "unchanged"
 
 
-def _hash(text: str) -> str:
-    """Part of a digest: line ends do not count, as git changes them from clone to clone."""
-    data = text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")
-    return hashlib.sha256(data).hexdigest()[:16]
-
-
-def _made(note: Note) -> str:
-    """The digest of what a source made of a note, whatever id and root it has."""
-    extra = {key: value for key, value in note.extra.items() if key not in (DIGEST, ROOT)}
-    return _hash(codec.render(replace(note, id="", extra=extra)))
-
-
-def _digests(held: Held) -> tuple[str, str]:
-    """The digests of the source's text and of the note made of it, as they were at the last import."""
-    said = held.note.extra.get(DIGEST) if held.note else None
-    text, _, made = said.partition("-") if isinstance(said, str) else ("", "", "")
-    return text, made
-
-
 def _against(slot: _Slot, note: Note) -> str | None:
     """Why the note that is there stays as it is; None if there is none, or if the source may replace it."""
     if slot.held is None or slot.held.note is None:
         return None
-    text, made = _digests(slot.held)
-    if slot.is_twin or made == _made(note):
+    text, made = digests(slot.held)
+    if slot.is_twin or made == made_of(note):
         return _UNCHANGED
-    if _made(slot.held.note) == made:
+    if made_of(slot.held.note) == made:
         return None
     if text == slot.text:  # edited here, and only here
         return _UNCHANGED

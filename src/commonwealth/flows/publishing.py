@@ -10,18 +10,21 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from commonwealth import timeline
 from commonwealth.config import replace_file
 from commonwealth.errors import BrainError, Busy, Offline, Refused
 from commonwealth.faults import fault
-from commonwealth.flows import heartbeat
+from commonwealth.flows import branch_records, heartbeat, identity, tending
 from commonwealth.flows.brains import Brain, open_brain
 from commonwealth.flows.syncing import sync
 from commonwealth.model import Receipt
 from commonwealth.repo.common import git_dir
 from commonwealth.repo.lock import FOLDER, FileLock
+from commonwealth.repo.renamed import REQUESTS
 
 LAST_ROUND = 5.0
 """Seconds. With less time left no further round is begun; the request waits for the next process."""
@@ -32,6 +35,8 @@ _TAKEN_WITHIN = 1.0
 UNHURRIED = 4.0
 """Seconds that a daemon waits for further requests at most, where nobody waits for it."""
 _TOLD = ("state", "reason", "next", "pulled", "pushed")
+_LOOKING = 20.0
+"""Seconds that a question about colleagues' branches may wait for the network."""
 _COARSE = 20_000_000
 """Nanoseconds by which a file system's clock may lag behind."""
 
@@ -121,11 +126,19 @@ def _rounds(brain: Brain, marks: Marks, delay: float, end: float) -> Receipt | N
 
 
 def one_round(brain: Brain, marks: Marks, seconds: float, *, trigger: str = "worker") -> Receipt:
-    """Serve what is asked for by now; `trigger` is what does it, for the log."""
-    for mark in (marks.wanted, marks.hurry):  # before the round: what is asked for from here on is not in it
-        mark.unlink(missing_ok=True)
+    """Serve what is asked for by now; `trigger` is what does it, for the log.
+
+    Raises Refused where the request cannot be taken away: it would be served again and again.
+    """
+    hurried = marks.hurry.exists()
+    with _writing(marks.folder):
+        for mark in (marks.wanted, marks.hurry):  # before the round: what is asked for from here on is not in it
+            mark.unlink(missing_ok=True)
     fault("worker-taken")
+    tending.tend(brain, timeline.now())
     receipt = _round(brain, seconds, trigger)
+    if receipt.state not in ("deferred", "refused"):
+        _look_around(brain, seconds, hurried=hurried)
     _keep(marks, receipt)
     fault("worker-told")
     return receipt
@@ -161,6 +174,16 @@ def _round(brain: Brain, seconds: float, trigger: str) -> Receipt:
         return Receipt("refused", reason=error.message, next=error.hint)
 
 
+def _look_around(brain: Brain, seconds: float, *, hurried: bool) -> None:
+    """Learn what waits on colleagues' branches for requests. Where nothing says that there are any, nobody is made to
+    wait for that. What fails is tried again by a later round, and the round itself has succeeded."""
+    with contextlib.suppress(BrainError, OSError):
+        by_request = branch_records.are_expected(brain)
+        if by_request or not hurried:
+            own = f"{REQUESTS}{identity.whoami(brain).ref}"
+            branch_records.look(brain, own, min(seconds, _LOOKING), by_request=by_request)
+
+
 def pause(seconds: float, hurry: Path) -> None:
     """Let more requests come in, unless somebody waits for this round."""
     end = time.monotonic() + seconds
@@ -169,13 +192,20 @@ def pause(seconds: float, hurry: Path) -> None:
 
 
 def _ask(marks: Marks, *, hurry: bool) -> None:
-    try:
+    with _writing(marks.folder):
         marks.folder.mkdir(parents=True, exist_ok=True)
         for mark in (marks.hurry, marks.wanted) if hurry else (marks.wanted,):
             mark.touch()
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Tell a refusal of the disk as Refused."""
+    try:
+        yield
     except OSError as error:
         raise Refused(
-            f"{marks.folder} cannot be written ({error.strerror}).",
+            f"{folder} cannot be written ({error.strerror}).",
             hint="The brain's .git folder must be writable for you, on a disk with free space.",
         ) from None
 

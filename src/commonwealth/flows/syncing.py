@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from commonwealth import timeline
 from commonwealth.errors import BrainError, Busy, Damaged, Refused
-from commonwealth.flows import identity, indexing, surfaced, synclog
+from commonwealth.flows import identity, indexing, pastindex, surfaced, synclog
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.content import content_of
 from commonwealth.model import Item, Receipt
@@ -61,6 +61,8 @@ def sync(
             ),
         )
         with suppress(Damaged, Busy, Refused, OSError):  # the notes are safe; what balks heals at the next read
+            if adopt_remote:
+                pastindex.forget(brain)
             indexing.refresh(brain)
         receipt = _receipt(brain, outcome)
         told(receipt, outcome.rounds, outcome.refused)

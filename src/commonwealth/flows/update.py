@@ -14,6 +14,7 @@ from commonwealth.flows.identity import Session
 from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Note, Provenance, Receipt
 from commonwealth.notes import codec, naming, sections, store
 from commonwealth.repo.commit import Change
+from commonwealth.repo.refname import branch_name
 from commonwealth.safetext import one_line
 
 EDITABLE = (
@@ -224,10 +225,12 @@ def _value(key: str, value: FieldValue) -> FieldValue:
         return tuple(dict.fromkeys(filter(None, clean)))
     if value is not None and not isinstance(value, str):
         raise ValueError("it takes one text, not a list")
-    if not value:
+    if not value or (head == "provenance" and not value.strip()):
         if name in ("title", *_CHOICES):
             raise ValueError("it cannot be empty")
         return None
+    if key == "branch":
+        return branch_name(value)
     if name in _TIMES:
         return timeline.canonical(value)
     allowed = _CHOICES.get(name)
@@ -235,17 +238,18 @@ def _value(key: str, value: FieldValue) -> FieldValue:
         offered = (word for word in allowed if word not in CLOSED_STATUSES)
         raise ValueError(f"{value!r} is none of {', '.join(offered)}")
     if name == "status" and value in CLOSED_STATUSES:
-        field = "superseded_by" if value == "superseded" else "retract_reason"
-        raise ValueError(
-            f"a fact is closed by hand: set `status: {value}` and `{field}` in its file, then `brain sync`"
-        )
+        act = "supersede` replaces it" if value == "superseded" else "retract` withdraws it"
+        raise ValueError(f"no update closes a fact: `brain {act}")
     return value
 
 
 def _with(note: Note, values: Mapping[str, FieldValue]) -> Note:
     own = {key: value for key, value in values.items() if "." not in key}
     origin = {key.partition(".")[2]: value for key, value in values.items() if "." in key}
-    return replace(note, **own, provenance=replace(note.provenance, **origin))  # type: ignore[arg-type]
+    made = replace(note.provenance, **origin)  # type: ignore[arg-type]
+    if origin and made == Provenance():
+        raise Usage("provenance: at least one field has to stay.", hint="Give the new value; nothing was written.")
+    return replace(note, **own, provenance=made)  # type: ignore[arg-type]
 
 
 def _body(old: str, section: SectionEdit | None, body: str | None) -> str:
