@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import jsonschema
 
-from commonwealth.adapters.mcp import generate
+from commonwealth.adapters.mcp import generate, tools
 
 SECONDS = 60
 LIMIT = 10_000
@@ -112,6 +112,7 @@ def checked(tool: str, result: Any) -> Any:
     assert "Traceback" not in text
     if "error" not in structured:
         assert json.loads(text) == structured
+        tools.TOOLS[tool].result.model_validate(structured)
     return structured
 
 

@@ -6,9 +6,11 @@ import json
 import os
 import pty
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -645,6 +647,30 @@ def test_people_read_what_became_of_an_import_and_as_what_files_were_taken(run: 
     assert first == "2 imported, 0 updated, 0 unchanged, 0 skipped (1 as decision records, 1 as markdown)\n"
     assert again == "0 imported, 1 updated, 1 unchanged, 0 skipped (1 as decision records, 1 as markdown)\n"
     assert document(as_json) == {"imported": 0, "unchanged": 2, "skipped": []}
+
+
+def test_importing_a_memory_database_accounts_for_every_row(run: Run, git: Git, tmp_path: Path) -> None:
+    source = tmp_path / "memory.db"
+    with closing(sqlite3.connect(source)) as conn, conn:
+        conn.execute("CREATE TABLE memories (id TEXT, title TEXT, status TEXT, content TEXT)")
+        rows = [("m1", "Retries double payments", "confirmed", "They do."), ("m2", "Odd", "weird", "Text.")]
+        rows.append(("m3", "Secret", "confirmed", "token ghp_" + "a8Zk3QpX91LmVt7RcB2nYw5HsJ0dUeGf4iTo"))
+        conn.executemany("INSERT INTO memories VALUES (?, ?, ?, ?)", rows)
+
+    first = run("import", str(source), "--json")
+    head = git(tmp_path / "acme", "rev-parse", "HEAD")
+    again, told = run("import", str(source), "--from", "sqlite", "--json"), run("import", str(source)).stdout.decode()
+
+    assert document(first)["imported"] == 2, first.stderr
+    assert [row["path"] for row in document(first)["skipped"]] == ["memories/m3"]  # type: ignore[attr-defined]
+    assert [row["path"] for row in document(first)["warnings"]] == ["memories/m2"]  # type: ignore[attr-defined]
+    assert (document(again)["imported"], document(again)["unchanged"]) == (0, 2)
+    assert git(tmp_path / "acme", "rev-parse", "HEAD") == head
+    assert told.startswith(
+        "0 imported, 0 updated, 2 unchanged, 1 skipped (2 as rows of a database)\n  memories/m3: secret:"
+    )
+    found = document(run("search", "Retries", "--json"))["results"]
+    assert [note["source"]["path"] for note in found] == ["memories/m1"]  # type: ignore[attr-defined]
 
 
 def test_the_plugin_of_a_tool_that_is_not_here_is_told(brain: Run, tmp_path: Path) -> None:

@@ -37,10 +37,12 @@ MODULES = {place for part in root.tree.values() for place, _ in part.values()}
 
 def test_the_commands_of_the_design_are_there() -> None:
     assert {" ".join(words) for words in COMMANDS} == {
-        "init", "join", "remember", "decide", "search", "recall", "read", "update", "sync", "status",
+        "init", "join", "remember", "decide", "search", "recall", "read", "update", "supersede", "retract", "sync",
+        "status",
         "rebuild-index", "rules list", "rules add", "rules remove", "rules check", "whoami", "import", "mcp",
         "hook", "plugin install", "plugin status", "plugin uninstall", "demo", "doctor", "brief",
         "conflicts list", "conflicts resolve", "history", "daemon run", "daemon status", "daemon unit",
+        "work start", "work search", "work update", "work complete", "work abandon", "work list",
     }  # fmt: skip
 
 
@@ -102,7 +104,12 @@ LOADED = (
 def loaded_by(*arguments: str) -> set[str]:
     """The modules of ours that a call has loaded."""
     done = subprocess.run(
-        [sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", LOADED, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        encoding="utf-8",
     )
     return set(done.stderr.split())
 
@@ -185,6 +192,7 @@ def test_completion_offers_commands_and_options(brain: Brain) -> None:
     words = {"_BRAIN_COMPLETE": "bash_complete", "COMP_WORDS": "brain re", "COMP_CWORD": "1"}
     assert brain(env=words).stdout.decode().split() == [
         "plain,remember",
+        "plain,retract",
         "plain,recall",
         "plain,read",
         "plain,rebuild-index",

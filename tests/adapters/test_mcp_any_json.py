@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from commonwealth.adapters.mcp import tools
 from commonwealth.adapters.mcp.protocol import Loop
 from commonwealth.adapters.mcp.server import Server
 from commonwealth.adapters.mcp.session import Place
@@ -31,7 +32,7 @@ METHODS = [
     "notifications/initialized",
 ]
 MEMBERS = ["name", "arguments", "uri", "cursor", "_meta", "protocolVersion", "clientInfo", "requestId", "query", "id"]
-TOOLS = ["memory_search", "memory_read", "memory_recall", "memory_record", "memory_update", "whoami", "brain_status"]
+TOOLS = [*tools.TOOLS, "memory_recall", "brain_status"]
 VERSIONS = ["2025-03-26", "2025-11-25"]
 
 text = st.text(st.characters(), max_size=12) | st.sampled_from([*METHODS, *TOOLS, *VERSIONS, "recall", "\ud800", "\0"])

@@ -44,6 +44,18 @@ def test_the_sdk_lists_and_calls_everything(server: StdioServerParameters) -> No
                 results["memory_read"] = await client.call_tool("memory_read", {"id": note_id})
                 change = {"id": note_id, "confidence": "high"}
                 results["memory_update"] = await client.call_tool("memory_update", change)
+                newer = {"id": note_id, "replacement": {**FACT, "title": "The nightly job needs the new schema"}}
+                results["memory_supersede"] = await client.call_tool("memory_supersede", newer)
+                newer_id = results["memory_supersede"].structured_content["ids"][0]
+                wrong_fact = {"id": newer_id, "reason": "It needs none."}
+                results["memory_retract"] = await client.call_tool("memory_retract", wrong_fact)
+                work = {"title": "Drop the old schema", "files": ["db/schema.sql"]}
+                results["work_start"] = await client.call_tool("work_start", work)
+                work_id = results["work_start"].structured_content["ids"][0]
+                results["work_search"] = await client.call_tool("work_search", {"files": ["db/schema.sql"]})
+                blocked = {"id": work_id, "status": "blocked"}
+                results["work_update"] = await client.call_tool("work_update", blocked)
+                results["work_complete"] = await client.call_tool("work_complete", {"id": work_id})
                 results["whoami"] = await client.call_tool("whoami", {})
                 assert sorted(results) == sorted(tool.name for tool in tools)
                 assert not [name for name, result in results.items() if result.is_error]
@@ -123,11 +135,19 @@ def test_the_inspector_lists_and_calls_every_tool(root: Path, tmp_path: Path) ->
 
     tools = inspect("--method", "tools/list")["tools"]
     note_id = call("memory_record", title=FACT["title"], summary=FACT["summary"])["structuredContent"]["ids"][0]
+    work_id = call("work_start", title="Drop the old schema", summary="It is unused.")["structuredContent"]["ids"][0]
+    old_id = call("memory_record", title="The queue is RabbitMQ", summary="Since 2024.")["structuredContent"]["ids"][0]
     arguments: dict[str, dict[str, str]] = {
         "memory_search": {"query": "schema", "limit": "5"},
         "memory_read": {"id": note_id},
         "memory_record": {"title": FACT["title"], "summary": FACT["summary"]},
         "memory_update": {"id": note_id, "confidence": "high"},
+        "memory_supersede": {"id": old_id, "replacement": '{"title": "The queue is Kafka", "summary": "Now."}'},
+        "memory_retract": {"id": note_id, "reason": "It never needed it."},
+        "work_start": {"title": "Another change"},
+        "work_search": {"query": "schema"},
+        "work_update": {"id": work_id, "status": "blocked"},
+        "work_complete": {"id": work_id, "summary": "Done."},
         "whoami": {},
     }
     assert sorted(arguments) == sorted(tool["name"] for tool in tools)

@@ -62,7 +62,8 @@ def test_every_tool_has_title_schemas_and_the_hints_that_let_a_client_run_it_una
         reads = {"readOnlyHint": True, "openWorldHint": False}
         writes = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
         hints = {name: value for name, value in tool["annotations"].items() if name != "title"}
-        assert hints == (writes if tool["name"] in ("memory_record", "memory_update") else reads)
+        reading = ("memory_search", "memory_read", "work_search", "whoami")
+        assert hints == (reads if tool["name"] in reading else writes)
 
 
 def test_a_client_that_asks_before_it_introduces_itself_is_answered(peer: Peer) -> None:

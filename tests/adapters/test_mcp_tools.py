@@ -107,6 +107,12 @@ def test_without_a_brain_the_server_lists_its_tools_and_every_call_says_what_to_
         "memory_read": {"id": "x"},
         "memory_record": FACT,
         "memory_update": {"id": "x", "title": "y"},
+        "memory_supersede": {"id": "x", "replacement": FACT},
+        "memory_retract": {"id": "x", "reason": "y"},
+        "work_start": {"title": "x"},
+        "work_search": {},
+        "work_update": {"id": "x", "status": "blocked"},
+        "work_complete": {"id": "x"},
         "whoami": {},
     }
     with Peer(tmp_path) as peer:

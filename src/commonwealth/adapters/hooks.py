@@ -18,7 +18,7 @@ from pathlib import Path
 from commonwealth import config, timeline
 from commonwealth.adapters import detach, hook_input, worker
 from commonwealth.errors import BrainError, Damaged, Refused
-from commonwealth.flows import brains
+from commonwealth.flows import brains, sessions
 from commonwealth.hosts import claude, codex, hook
 from commonwealth.hosts.hook import HookCall, Host
 from commonwealth.routing import Rule
@@ -125,8 +125,9 @@ def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
 
 def _loaded(host: Host, call: HookCall, entry: Entry, brain: brains.Brain, seconds: float, budget: int) -> str:
     """What a session of the brain is told, after a sync of at most `seconds`, within `budget` tokens."""
+    sessions.beat(brain, call.session, host.agent, timeline.now())
     sync = worker.spawn_awaited(brain.root, seconds)
-    from commonwealth.flows import brief, freshness  # noqa: PLC0415  # loaded while the network is waited for
+    from commonwealth.flows import brief, freshness, identity  # noqa: PLC0415  # loaded while the network is waited for
 
     # Without a remote there is nothing to wait for: the worker commits what people edited, and the index follows.
     told = sync.wait(seconds if freshness.is_shared(brain) else 0)
@@ -135,7 +136,8 @@ def _loaded(host: Host, call: HookCall, entry: Entry, brain: brains.Brain, secon
         from commonwealth.flows import indexing  # noqa: PLC0415  # most sessions find the index as it should be
 
         ask = indexing.ask
-    chosen = brief.session_start(brain, now=timeline.now(), budget=budget, ask=ask)
+    of = identity.Session(host.agent, call.session)
+    chosen = brief.session_start(brain, now=timeline.now(), budget=budget, ask=ask, session=of)
     entry.outcome = "injected" if chosen.notes else "empty"
     entry.notes, entry.reason = len(chosen.notes), f"sync {told['state']}"
     return hook.render(host, call.event, chosen.text, _stopped(told))
@@ -192,7 +194,7 @@ def _leave_worker(host: Host, call: HookCall, started: float, *, delay: float) -
     entry = Entry(call.event, host.name, call.session)
 
     def job() -> None:
-        root = _logged(lambda: _brain_to_serve(call, entry, throttled=delay > 0), entry, started)
+        root = _logged(lambda: _brain_to_serve(host, call, entry, throttled=delay > 0), entry, started)
         if root:
             worker.spawn(Path(root), delay=delay)
 
@@ -202,11 +204,15 @@ def _leave_worker(host: Host, call: HookCall, started: float, *, delay: float) -
         job()
 
 
-def _brain_to_serve(call: HookCall, entry: Entry, *, throttled: bool) -> str:
+def _brain_to_serve(host: Host, call: HookCall, entry: Entry, *, throttled: bool) -> str:
     brain = brains.for_session(call.cwd, call.project_dir)
     if brain is None:
         entry.outcome = "no brain"
         return ""
+    if call.event == "SessionEnd":
+        sessions.end(brain, call.session)
+    else:
+        sessions.beat(brain, call.session, host.agent, timeline.now())
     from commonwealth.flows import publishing  # noqa: PLC0415  # in the process that is left behind
 
     if throttled and publishing.rests(brain.root, _QUIET):

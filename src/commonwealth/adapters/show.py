@@ -103,6 +103,7 @@ def results(screen: Screen, found: SearchResult) -> None:
                 for hit in found.hits
             ],
         )
+    show_past.as_of(screen, found.then)
     for warning in found.warnings:
         screen.remark(warning, "warning")
     if any(_DISPUTED in _standing(hit) for hit in found.hits):
@@ -114,7 +115,10 @@ def results(screen: Screen, found: SearchResult) -> None:
 
 
 def _standing(hit: Hit) -> str:
-    return f"{hit.note.status} ({_DISPUTED})" if _DISPUTED in hit.why or hit.note.conflict_of else hit.note.status
+    doubts = [_DISPUTED] if _DISPUTED in hit.why or hit.note.conflict_of else []
+    if hit.note.branch:  # a search tells first how the branch stands
+        doubts += [why for why in hit.why[:1] if "branch" in why]
+    return f"{hit.note.status} ({'; '.join(doubts)})" if doubts else hit.note.status
 
 
 def _hit(screen: Screen, hit: Hit) -> None:
@@ -130,6 +134,7 @@ def _hit(screen: Screen, hit: Hit) -> None:
 def reading(screen: Screen, found: Reading) -> None:
     """One note whole: its title, facts, body, links and versions."""
     note = found.note
+    show_past.as_of(screen, found.then)
     screen.styled((note.title, "bold"))
     screen.styled((f"{note.id}  {found.path}", "dim"))
     screen.line()
@@ -344,7 +349,7 @@ def plugin(screen: Screen, found: Sequence[PluginStatus]) -> None:
             screen.styled((f"  {note}", "dim"))
 
 
-_TAKEN_AS = {"adr": "decision records", "markdown": "markdown"}
+_TAKEN_AS = {"adr": "decision records", "markdown": "markdown", "sqlite": "rows of a database"}
 
 
 def imported(screen: Screen, report: ImportReport) -> None:
@@ -354,4 +359,8 @@ def imported(screen: Screen, report: ImportReport) -> None:
     taken = ", ".join(f"{count} as {_TAKEN_AS[kind]}" for kind, count in sorted(report.kinds.items()))
     screen.styled((counts, "bold"), (f" ({taken})" if taken else "", ""))
     for file in report.skipped:
+        screen.styled((f"  {file.path}", ""), (f": {file.reason}", "dim"))
+    if report.doubts:
+        screen.styled(("not read as they are:", "bold"))
+    for file in report.doubts:
         screen.styled((f"  {file.path}", ""), (f": {file.reason}", "dim"))

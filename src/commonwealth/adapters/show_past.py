@@ -11,6 +11,7 @@ from commonwealth.safetext import one_line
 if TYPE_CHECKING:
     from commonwealth.flows.heartbeat import Pulse
     from commonwealth.flows.history import History
+    from commonwealth.flows.past import Moment
     from commonwealth.flows.synclog import Round, Written
 
 _LOG = ["SYNC", "BY", "STATE", "PULLED", "PUSHED", "CONFLICTS", "REFUSED", "MS", "REASON"]
@@ -59,6 +60,9 @@ def daemon(screen: Screen, found: Pulse) -> None:
 
 def history(screen: Screen, found: History) -> None:
     """The versions of a note, newest first: when, who, why, and what differs from the one before."""
+    as_of(screen, found.then)
+    for warning in found.warnings:
+        screen.remark(warning, "warning")
     screen.styled((found.id, "bold"), (f"  {found.path}{' (deleted)' if found.deleted else ''}", "dim"))
     if found.conflict_of:
         screen.styled((f"another version of {found.conflict_of}", "yellow"))
@@ -70,9 +74,16 @@ def history(screen: Screen, found: History) -> None:
             (f"  {version.at}  ", "dim"),
             (one_line(f"{version.author}: {version.subject}"), ""),
         )
-        screen.styled((f"              {', '.join(version.changed)}", "dim"))
+        why = f"  [{one_line('; '.join(version.trailers), 200)}]" if version.trailers else ""
+        screen.styled((f"              {', '.join(version.changed)}{why}", "dim"))
     if found.truncated:
         screen.remark("Older versions are not listed; `--limit` shows more.")
+
+
+def as_of(screen: Screen, then: Moment | None) -> None:
+    """At which point of the brain's history an answer stands."""
+    if then is not None:
+        screen.remark(f"As of {then.at}, commit {then.commit[:12]}: what the brain said then.")
 
 
 def _because(reason: str | None) -> str:

@@ -15,7 +15,9 @@ from commonwealth.safetext import clean
 
 if TYPE_CHECKING:
     from commonwealth.flows.brief import Brief
+    from commonwealth.flows.past import Moment
     from commonwealth.flows.recall import Reading, SearchResult
+    from commonwealth.flows.work import Started, WorkFound, WorkHit
     from commonwealth.repo.history import Version
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -58,18 +60,47 @@ def hit_json(hit: Hit) -> JsonObject:
 
 
 def search_json(result: SearchResult) -> JsonObject:
-    """`search --json`: `results`, `total` (before the limit), `tookMs`, and `warnings` if there are any."""
+    """`search --json`: `results`, `total` (before the limit), `tookMs`, and `warnings` if there are any; `asOf` where
+    an earlier time was asked for."""
     shown: JsonObject = {
         "results": [hit_json(hit) for hit in result.hits],
         "total": result.total,
         "tookMs": round(result.took_ms, 2),
     }
     _put(shown, "warnings", result.warnings)
+    _put(shown, "as_of", _moment(result.then))
     return shown
 
 
+def _moment(then: Moment | None) -> JsonObject | None:
+    """The commit that answered, and the instant that counted as now."""
+    return None if then is None else {"commit": then.commit, "at": then.at}
+
+
+def work_hit_json(hit: WorkHit) -> JsonObject:
+    """A work record without its body, `overlap` (why it touches what was asked about), `stale`, `score`, and `labels`
+    where a reader should know more."""
+    shown = note_json(hit.note, hit.path, body=False)
+    shown["overlap"] = list(hit.overlap)
+    shown["stale"] = hit.stale
+    shown["score"] = float(f"{hit.score:.4g}")
+    _put(shown, "labels", hit.labels)
+    return shown
+
+
+def work_found_json(found: WorkFound) -> JsonObject:
+    """`work search --json`: `results`, the likeliest to matter first, and `total` before the limit."""
+    return {"results": [work_hit_json(hit) for hit in found.results], "total": found.total}
+
+
+def started_json(started: Started) -> JsonObject:
+    """The receipt of announced work and, as `overlaps`, the records of others that touch the same."""
+    return {**receipt_json(started.receipt), "overlaps": [work_hit_json(hit) for hit in started.overlaps]}
+
+
 def reading_json(reading: Reading) -> JsonObject:
-    """One note with its `freshness`, `links`, `backlinks` and `history`, and `warnings` if there are any."""
+    """One note with its `freshness`, `links`, `backlinks` and `history`, and `warnings` if there are any; `asOf` as in
+    `search_json`."""
     note = reading.note
     shown = note_json(note, reading.path)
     shown["freshness"] = note.verified.result if note.verified else "unknown"
@@ -77,6 +108,7 @@ def reading_json(reading: Reading) -> JsonObject:
     shown["backlinks"] = [_record(link) for link in reading.backlinks]
     shown["history"] = [_version(version) for version in reading.history]
     _put(shown, "warnings", reading.warnings)
+    _put(shown, "as_of", _moment(reading.then))
     return shown
 
 

@@ -164,10 +164,13 @@ class ClaudeBox(Box):
         *,
         plugin_dirs: Iterable[Path] = (),
         args: Sequence[str] = (),
+        bypass: bool = True,
         seconds: float = 90,
     ) -> Result:
-        """One headless session, `claude -p PROMPT`."""
-        command = [self.executable, "-p", prompt, "--output-format", "json", "--dangerously-skip-permissions"]
+        """One headless session, `claude -p PROMPT`; without `bypass` each tool needs its permission."""
+        command = [self.executable, "-p", prompt, "--output-format", "json"]
+        if bypass:
+            command.append("--dangerously-skip-permissions")
         for folder in plugin_dirs:
             command += ["--plugin-dir", str(folder)]
         with fake_anthropic.FakeAnthropic(turns) as fake:
@@ -200,12 +203,14 @@ class CodexBox(Box):
         *,
         args: Sequence[str] = (),
         trust_hooks: bool = True,
+        bypass: bool = True,
         seconds: float = 90,
     ) -> Result:
-        """One headless session, `codex exec PROMPT`."""
+        """One headless session, `codex exec PROMPT`; without `bypass` a tool that needs a person is refused."""
         with fake_openai.FakeOpenAI(turns) as fake:
             command = [self.executable, "exec", *_provider(fake.url), "--skip-git-repo-check"]
-            command.append("--dangerously-bypass-approvals-and-sandbox")
+            if bypass:
+                command.append("--dangerously-bypass-approvals-and-sandbox")
             if trust_hooks:
                 command.append("--dangerously-bypass-hook-trust")
             code, out, err = self._session([*command, *args, prompt], self.env(), seconds)

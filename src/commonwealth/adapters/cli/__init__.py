@@ -11,6 +11,8 @@ TREE = {
         "remember": ("writing", "Record a fact as a new note."),
         "decide": ("writing", "Record a decision as a new note."),
         "update": ("writing", "Correct or extend a note."),
+        "supersede": ("replacing", "Replace a note, as reality has changed."),
+        "retract": ("replacing", "Withdraw a note that was never true."),
         "import": ("importing", "Make notes of a folder of markdown files."),
     },
     "Find": {
@@ -21,6 +23,7 @@ TREE = {
         "brief": ("finding", "Show what a new session here would be told, and why."),
     },
     "Share": {
+        "work": ("work", "Say what you are changing, and see who is changing the same."),
         "sync": ("moving", "Exchange commits with the team's remote."),
         "status": ("moving", "Show what is unsynced, staged or in conflict."),
         "conflicts": ("conflicts", "List what cannot both stand, and say what does."),

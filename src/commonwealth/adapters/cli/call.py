@@ -16,11 +16,12 @@ from commonwealth.errors import NeedsReview, Offline, Refused
 from commonwealth.flows.brains import Brain, resolve
 from commonwealth.model import Receipt
 
-_EXIT_CODES = {
+EXIT_CODES = {
     "refused": Refused.exit_code,
     "staged": NeedsReview.exit_code,
     "deferred": Offline.exit_code,
 }
+"""By the state of a receipt; 0 for every other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Call:
             show.receipt(self.screen, receipt)
         if receipt.state in ("published", "committed", "unchanged") and receipt.conflicts:
             return NeedsReview.exit_code
-        return _EXIT_CODES.get(receipt.state, 0)
+        return EXIT_CODES.get(receipt.state, 0)
 
 
 def with_call(function: Callable[..., int]) -> Callable[..., int]:

@@ -138,8 +138,11 @@ def daemon(found: Pulse) -> JsonObject:
 
 
 def history(found: History) -> JsonObject:
-    """`history`: the versions, newest first; `changed` names fields and sections that differ from the one before."""
-    return {
+    """`history`: the versions, newest first; `changed` names fields and sections that differ from the one before.
+
+    `trailers` are those of the commit's message, as lines; `asOf` is there where an earlier time was asked for.
+    """
+    shown: JsonObject = {
         "id": found.id,
         "path": found.path,
         "deleted": found.deleted,
@@ -154,11 +157,17 @@ def history(found: History) -> JsonObject:
                 "path": version.path,
                 "deleted": version.deleted,
                 "changed": list[Json](version.changed),
+                "trailers": list[Json](version.trailers),
             }
             for version in found.versions
         ],
         "truncated": found.truncated,
     }
+    if found.warnings:
+        shown["warnings"] = list[Json](found.warnings)
+    if found.then is not None:
+        shown["asOf"] = {"commit": found.then.commit, "at": found.then.at}
+    return shown
 
 
 def conflicts(found: Iterable[Conflict]) -> JsonObject:
@@ -217,9 +226,12 @@ def plugin(found: Iterable[PluginStatus]) -> JsonObject:
 
 
 def imported(report: ImportReport) -> JsonObject:
-    """`import`."""
-    return {
+    """`import`; `warnings` only where something of a source that was imported could not be read."""
+    shown: JsonObject = {
         "imported": report.imported,
         "unchanged": report.unchanged,
         "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
     }
+    if report.doubts:
+        shown["warnings"] = [{"path": file.path, "reason": file.reason} for file in report.doubts]
+    return shown

@@ -37,6 +37,10 @@ note_options = options(
 
 decider_option = many("--decider", "deciders", metavar="NAME", help="Who decided.")
 
+idempotency_option = click.option(
+    "--idempotency-key", metavar="KEY", help="Writing again with the same key changes nothing."
+)
+
 provenance_options = options(
     many("--file", "files", metavar="PATH", help="A source file that shows it."),
     many("--evidence", "evidence", metavar="TEXT", help="What was seen: a test, a log line, a measurement."),

@@ -22,13 +22,18 @@ filter_options = options(
     many("--component", "component", metavar="NAME", help="About this component."),
     many("--tag", "tag", metavar="TAG", help="With this tag."),
     many("--file", "file", metavar="PATH", help="About this source file."),
+    many("--branch", "branch", metavar="BRANCH", help="Found on this branch, or true on it only."),
     *(
         click.option(f"--{what}-{side}", type=TIME, metavar="TIME", help=f"{what.title()} {words} then.")
         for what in ("created", "observed", "updated")
         for side, words in (("after", "at or after"), ("before", "before"))
     ),
     click.option("--valid-at", type=TIME, metavar="TIME", help="What was true then, instead of now."),
-    click.option("--include-superseded", is_flag=True, help="Also what is no longer true."),
+    click.option("--include-superseded", is_flag=True, help="Also what is no longer true, or on another branch only."),
+)
+
+as_of_option = click.option(
+    "--as-of", metavar="TIME|COMMIT", help="What the brain said then: at a time, or at a commit of its history."
 )
 
 
@@ -48,6 +53,7 @@ def query(text: str, values: Mapping[str, object], brain: Brain, now: str) -> Qu
         component=given.texts("component"),
         tag=given.texts("tag"),
         file=given.texts("file"),
+        branch=given.texts("branch"),
         created_after=given.text("created_after"),
         created_before=given.text("created_before"),
         observed_after=given.text("observed_after"),

@@ -20,19 +20,23 @@ budget_option = click.option(
     "search",
     'brain search "retry after 409" --repository acme/shop --type gotcha',
     "brain search deadlock --json | jq -r '.results[].id'",
+    "brain search payments --valid-at 2026-02-01",
+    "brain search payments --as-of 2026-02-01",
 )
 @click.argument("query", nargs=-1)
 @filters.filter_options
+@filters.as_of_option
 @click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="The most to list.")
 @with_call
-def search_command(call: Call, query: tuple[str, ...], **values: object) -> int:
+def search_command(call: Call, query: tuple[str, ...], as_of: str | None, **values: object) -> int:
     """List the notes that match a query, best first.
 
-    Only what is true now is listed: --include-superseded and --valid-at look further. A filter that is given
-    twice takes either value. Without a query the newest notes are listed.
+    Only what is true now is listed: --include-superseded and --valid-at look further, and --as-of asks what the
+    brain said at an earlier time, right or wrong. A filter that is given twice takes either value. Without a query
+    the newest notes are listed.
     """
     brain = call.brain()
-    result = recall.search(brain, filters.query(" ".join(query), values, brain, timeline.now()))
+    result = recall.search(brain, filters.query(" ".join(query), values, brain, timeline.now()), as_of=as_of)
     if call.screen.as_json:
         call.screen.document(wire.search_json(result))
     else:
@@ -43,9 +47,10 @@ def search_command(call: Call, query: tuple[str, ...], **values: object) -> int:
 @command("recall", 'brain recall "how do retries work" --budget 800')
 @click.argument("query", nargs=-1, required=True)
 @filters.filter_options
+@filters.as_of_option
 @budget_option
 @with_call
-def recall_command(call: Call, query: tuple[str, ...], budget: int | None, **values: object) -> int:
+def recall_command(call: Call, query: tuple[str, ...], as_of: str | None, budget: int | None, **values: object) -> int:
     """Print what the brain knows about a subject, ready to read for a person or a model.
 
     Notes are quoted as data between two marked lines, and the text stays within the budget.
@@ -53,20 +58,23 @@ def recall_command(call: Call, query: tuple[str, ...], budget: int | None, **val
     brain, now = call.brain(), timeline.now()
     tokens = budget or config.load_user_config().start_tokens
     text = " ".join(query)
-    found = recall.recall(brain, text, budget=tokens, now=now, filters=filters.query(text, values, brain, now))
+    wanted = filters.query(text, values, brain, now)
+    found = recall.recall(brain, text, budget=tokens, now=now, filters=wanted, as_of=as_of)
     return show_brief(call, found)
 
 
-@command("read", "brain read 2026-06-02-http-409")
+@command("read", "brain read 2026-06-02-http-409", "brain read 2026-06-02-http-409 --as-of 2026-06-30")
 @click.argument("note_id", metavar="ID")
+@filters.as_of_option
 @with_call
-def read_command(call: Call, note_id: str) -> int:
+def read_command(call: Call, note_id: str, as_of: str | None) -> int:
     """Show one note with its links and history.
 
     The links are its own and those of other notes to it; the history is its versions. An id may be shortened
-    as long as only one note begins with it.
+    as long as only one note begins with it. With --as-of it is the note of then, wherever it lay, with the links
+    and versions of then.
     """
-    reading = recall.read(call.brain(), note_id)
+    reading = recall.read(call.brain(), note_id, as_of=as_of, now=timeline.now())
     if call.screen.as_json:
         call.screen.document(wire.reading_json(reading))
     else:

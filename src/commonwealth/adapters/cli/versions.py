@@ -6,7 +6,7 @@ import click
 
 from commonwealth import timeline
 from commonwealth.adapters import show_past
-from commonwealth.adapters.cli import documents, written
+from commonwealth.adapters.cli import documents, filters, written
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
 from commonwealth.errors import Usage
@@ -30,15 +30,21 @@ from commonwealth.flows.identity import Session
     show_default=True,
     help="The most versions to list.",
 )
+@filters.as_of_option
 @with_call
-def history_command(call: Call, note_id: str, at_commit: str | None, restore: str | None, limit: int) -> int:
+def history_command(
+    call: Call, note_id: str, at_commit: str | None, restore: str | None, limit: int, as_of: str | None
+) -> int:
     """Show the versions of a note, or bring one back.
 
     Each version says who changed what, when and why. A note that was deleted has its versions too. A version that
-    is restored becomes a new commit; nothing is taken out of the history.
+    is restored becomes a new commit; nothing is taken out of the history. With --as-of only the versions are
+    listed that there were then.
     """
     if at_commit is not None and restore is not None:
         raise Usage("`--at` and `--restore` cannot be used together.", hint="Look first, then restore.")
+    if as_of is not None and (at_commit is not None or restore is not None):
+        raise Usage("`--as-of` lists versions; `--at` and `--restore` take one.", hint="Leave `--as-of` out.")
     brain = call.brain()
     if restore is not None:
         receipt = history.restore(brain, note_id, restore, session=Session(), now=timeline.now())
@@ -51,7 +57,7 @@ def history_command(call: Call, note_id: str, at_commit: str | None, restore: st
         else:
             call.screen.exactly(text)
         return 0
-    told = history.history(brain, note_id, limit=limit)
+    told = history.history(brain, note_id, as_of=as_of, limit=limit, now=timeline.now())
     if call.screen.as_json:
         call.screen.document(documents.history(told))
     else:

@@ -15,10 +15,6 @@ from commonwealth.flows.identity import Session
 from commonwealth.flows.remember import remember
 from commonwealth.flows.update import SectionEdit, update
 
-idempotency_option = click.option(
-    "--idempotency-key", metavar="KEY", help="Writing again with the same key changes nothing."
-)
-
 
 @command(
     "remember",
@@ -30,7 +26,7 @@ idempotency_option = click.option(
 @fields.body_options
 @fields.note_options
 @fields.provenance_options
-@idempotency_option
+@fields.idempotency_option
 @with_call
 def remember_command(call: Call, title: str, body: str | None, body_file: str | None, **values: object) -> int:
     """Record a fact as a new note.
@@ -54,7 +50,7 @@ def remember_command(call: Call, title: str, body: str | None, body_file: str | 
 @fields.note_options
 @fields.decider_option
 @fields.provenance_options
-@idempotency_option
+@fields.idempotency_option
 @with_call
 def decide_command(call: Call, title: str, body: str | None, body_file: str | None, **values: object) -> int:
     """Record a decision as a new note.

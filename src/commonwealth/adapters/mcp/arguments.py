@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,6 +30,10 @@ _SAID_INSTEAD: Mapping[str, str] = {
     "paths": "files",
     "pr": "pullRequest",
     "noteId": "id",
+    "ids": "id",
+    "at": "effectiveAt",
+    "new": "replacement",
+    "owner": "person",
 }
 """Names that callers tend to use, and ours for the same thing."""
 
@@ -114,20 +118,27 @@ def _place(location: tuple[int | str, ...]) -> str:
     return place
 
 
-def _unknown(model: type[Arguments], location: tuple[int | str, ...]) -> str:
-    known = _fields(model)
-    places = {name: name for name in known}
-    for outer, nested in known.items():
-        for inner in _fields(nested) if nested else ():
-            places.setdefault(inner, f"{outer}.{inner}")
+def _unknown(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
     asked = str(location[-1])
-    if camel(asked) in known:
+    around: type[BaseModel] | None = model
+    for part in location[:-1]:
+        around = _fields(around).get(str(part)) if around else None
+    if around and camel(asked) in _fields(around):
         return f"is `{camel(asked)}` in another spelling, which was given too"
+    places = {place.rpartition(".")[2]: place for place in reversed([*_places(model)])}
     wanted = camel(_SAID_INSTEAD.get(asked, asked))
     near = difflib.get_close_matches(wanted, places, n=1, cutoff=0.7)
     if near:
         return f"is not known; did you mean `{places[near[0]]}`?"
-    return f"is not known; the arguments are {', '.join(known) or 'none'}"
+    return f"is not known; the arguments are {', '.join(_fields(model)) or 'none'}"
+
+
+def _places(model: type[BaseModel]) -> Iterator[str]:
+    """Where fields stand, outer ones first: `title`, `provenance.files`."""
+    known = _fields(model)
+    yield from known
+    for outer, nested in known.items():
+        yield from (f"{outer}.{inner}" for inner in _places(nested)) if nested else ()
 
 
 def _first_of_each(complaints: list[Complaint]) -> list[Complaint]:

@@ -12,14 +12,16 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from commonwealth.adapters.mcp.models import Arguments, Result
+from commonwealth.adapters.mcp.models import Arguments
+from commonwealth.adapters.mcp.results import Result
 from commonwealth.adapters.mcp.tools import TOOLS, Tool
 from commonwealth.adapters.wire import Json, JsonObject, camel
 
 PATH = Path(__file__).with_name("tools.json")
 
-_UNSAID = ("title", "maxLength", "minLength", "maxItems", "pattern")
-"""Generous bounds and repeated names: an error says them to whoever needs them, every session need not."""
+_UNSAID = ("title", "maxLength", "minLength", "maxItems", "minimum", "pattern", "additionalProperties")
+"""Generous bounds, repeated names, and that an unknown one is refused: an error says it to whoever needs it, every
+session need not."""
 
 
 def main(arguments: list[str]) -> int:
@@ -41,7 +43,7 @@ def generated() -> str:
 
 def described(tool: Tool) -> JsonObject:
     """One entry of `tools/list`."""
-    hints: JsonObject = {"title": tool.title, "readOnlyHint": tool.read_only, "openWorldHint": False}
+    hints: JsonObject = {"readOnlyHint": tool.read_only, "openWorldHint": False}
     if not tool.read_only:
         hints |= {"destructiveHint": False}
     return {
@@ -67,10 +69,22 @@ def output_schema(model: type[Result]) -> JsonObject:
     schema = _compact(_schema(model), tuple(camel(name) for name in model.model_fields))
     properties = schema["properties"]
     assert isinstance(properties, dict)
+    properties = schema["properties"] = {name: _shape(field) for name, field in properties.items()}
     properties["error"] = {"type": "string"}
     schema.pop("required", None)
     schema["anyOf"] = [{"required": list(model.needs)}, {"required": ["error"]}]
     return schema
+
+
+def _shape(field: Json) -> Json:
+    """What a client needs to check a result: its type, and that of what is in it where those are objects of ours."""
+    if not isinstance(field, dict):
+        return field
+    items = field.get("items")
+    shape: JsonObject = {"type": field["type"]}
+    if isinstance(items, dict) and "properties" in items:
+        shape["items"] = {"type": "object", "required": items["required"]}
+    return shape
 
 
 def _schema(model: type[BaseModel]) -> JsonObject:

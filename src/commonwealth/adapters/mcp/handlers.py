@@ -3,41 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from commonwealth import timeline
-from commonwealth.adapters import wire, worker
-from commonwealth.adapters.mcp import answers, models
+from commonwealth.adapters import wire
+from commonwealth.adapters.mcp import answers, handlers_work, models
 from commonwealth.adapters.mcp.arguments import InvalidArguments, check, listed
-from commonwealth.adapters.mcp.session import Client, Place, project_of, session_of
+from commonwealth.adapters.mcp.calling import Call
 from commonwealth.adapters.mcp.sweeps import SWEEPS
 from commonwealth.adapters.wire import JsonObject
 from commonwealth.errors import BrainError
-from commonwealth.flows import brains, identity, recall, remember, syncing, update
+from commonwealth.flows import identity, recall, remember, retract, supersede, syncing, update
 from commonwealth.index.query import Query
-from commonwealth.model import Provenance, Receipt
-
-
-@dataclass(slots=True)
-class Call:
-    """One call of a tool: from which session, and what is left to do once it is answered."""
-
-    place: Place
-    client: Client
-    meta: JsonObject
-    now: str = field(default_factory=timeline.now)
-    afterwards: list[Callable[[], None]] = field(default_factory=list)
-
-    def brain(self) -> brains.Brain:
-        """The brain of the session: named at the start, or by the user's rule; never by an argument."""
-        return brains.resolve(self.place.selector, self.place.folder, project_of(self.place, self.meta))
-
-    def session(self) -> identity.Session:
-        """What provenance is to know of the session."""
-        return identity.Session(self.client.agent, session_of(self.meta))
+from commonwealth.model import Provenance
 
 
 def call(name: str, given: JsonObject, one: Call) -> JsonObject:
@@ -80,14 +58,15 @@ def _search(given: JsonObject, one: Call) -> JsonObject:
         now=one.now,
         first_repository=brain.repository,
     )
-    found = recall.search(brain, query, sweep=SWEEPS.due_now(brain))
+    found = recall.search(brain, query, as_of=asked.as_of, sweep=SWEEPS.due_now(brain))
     one.afterwards.append(lambda: SWEEPS.follow(brain))
     return answers.result(answers.search(wire.search_json(found)))
 
 
 def _read(given: JsonObject, one: Call) -> JsonObject:
     asked = check(models.ReadArguments, given)
-    shown = answers.note(wire.reading_json(recall.read(one.brain(), asked.id)), asked.page)
+    reading = recall.read(one.brain(), asked.id, as_of=asked.as_of, now=one.now)
+    shown = answers.note(wire.reading_json(reading), asked.page)
     if shown is None:
         return answers.failure(
             f"{asked.id} has no page {asked.page}.", "Read it without `page` to see how many it has."
@@ -97,7 +76,12 @@ def _read(given: JsonObject, one: Call) -> JsonObject:
 
 def _record(given: JsonObject, one: Call) -> JsonObject:
     asked = check(models.RecordArguments, given)
-    draft = remember.Draft(
+    brain = one.brain()
+    return one.written(remember.remember(brain, _draft(asked), session=one.session(), now=one.now), brain)
+
+
+def _draft(asked: models.RecordArguments) -> remember.Draft:
+    return remember.Draft(
         title=asked.title,
         summary=asked.summary,
         body=asked.body or "",
@@ -117,8 +101,26 @@ def _record(given: JsonObject, one: Call) -> JsonObject:
         provenance=Provenance(**dict(asked.provenance)),
         idempotency_key=asked.idempotency_key,
     )
+
+
+def _supersede(given: JsonObject, one: Call) -> JsonObject:
+    asked = check(models.SupersedeArguments, given)
     brain = one.brain()
-    return _written(remember.remember(brain, draft, session=one.session(), now=one.now), brain, one)
+    receipt = supersede.supersede(
+        brain,
+        asked.id,
+        _draft(asked.replacement),
+        effective_at=asked.effective_at,
+        session=one.session(),
+        now=one.now,
+    )
+    return one.written(receipt, brain)
+
+
+def _retract(given: JsonObject, one: Call) -> JsonObject:
+    asked = check(models.RetractArguments, given)
+    brain = one.brain()
+    return one.written(retract.retract(brain, asked.id, asked.reason, session=one.session(), now=one.now), brain)
 
 
 _NO_FIELDS = ("id", "body", "section", "append", "insert", "replace", "provenance")
@@ -139,7 +141,7 @@ def _update(given: JsonObject, one: Call) -> JsonObject:
     receipt = update.update(
         brain, asked.id, changes, section=section, body=asked.body, session=one.session(), now=one.now
     )
-    return _written(receipt, brain, one)
+    return one.written(receipt, brain)
 
 
 def _whoami(given: JsonObject, one: Call) -> JsonObject:
@@ -153,24 +155,12 @@ def _whoami(given: JsonObject, one: Call) -> JsonObject:
         "rule": {"match": rule.match, "brain": rule.brain} if rule else None,
         "repository": None,
         "sync": {"remote": syncing.has_remote(brain), "unpublished": syncing.unpublished(brain)},
+        "work": handlers_work.own(brain, who, one),
     }
     if project is not None:
         facts = ("identity", "branch", "commit")
         shown["repository"] = {name: getattr(project, name) for name in facts if getattr(project, name)}
     return answers.result(shown)
-
-
-def _written(receipt: Receipt, brain: brains.Brain, one: Call) -> JsonObject:
-    """The receipt as an answer; what was committed is published by a worker of its own, once this is "
-    "answered."""
-    if receipt.state == "committed" and syncing.has_remote(brain):
-        one.afterwards.append(lambda: _publish(brain))
-    return answers.result(wire.receipt_json(receipt), is_error=receipt.state == "refused")
-
-
-def _publish(brain: brains.Brain) -> None:
-    with suppress(OSError):  # no process to be had now: the debt stands in the clone for the next worker
-        worker.launch(brain.root)
 
 
 Handler: TypeAlias = Callable[[JsonObject, Call], JsonObject]
@@ -181,6 +171,12 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "memory_read": _read,
         "memory_record": _record,
         "memory_update": _update,
+        "memory_supersede": _supersede,
+        "memory_retract": _retract,
+        "work_start": handlers_work.start,
+        "work_search": handlers_work.search,
+        "work_update": handlers_work.change,
+        "work_complete": handlers_work.complete,
         "whoami": _whoami,
     }
 )

@@ -1,6 +1,6 @@
-"""The arguments and results of the tools as pydantic models: what `tools.json` is generated from.
+"""The arguments of the tools about notes, as pydantic models: they check calls, and make `tools.json`.
 
-Argument models check calls; result models only describe results. Names are camelCase on the wire.
+Names are camelCase on the wire. `models_work` has those of the tools about work, `results` what tools answer.
 """
 
 from __future__ import annotations
@@ -31,34 +31,51 @@ AnyStatus = Literal[
 ]
 Confidence = Literal["low", "medium", "high"]
 
-_ONE_OR_MORE = {"type": ["string", "array"], "items": {"type": "string"}}
+ONE_OR_MORE: JsonObject = {"type": ["string", "array"], "items": {"type": "string"}}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 
 
-def _listed(value: object) -> object:
+def one_or_more(value: object) -> object:
     """One value stands for a list of one; null for none."""
     return [value] if isinstance(value, str) else () if value is None else value
 
 
-def _listed_or_null(value: object) -> object:
-    return None if value is None else _listed(value)
+def _said(value: object) -> object:
+    """An empty text says nothing: the field is left out, and the session fills in what it knows."""
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _those_said(value: object) -> object:
+    """The texts of a list that say something; None stays None."""
+    given = one_or_more(value)
+    if not isinstance(given, (list, tuple)):
+        return given
+    return [item for item in given if not isinstance(item, str) or item.strip()]
+
+
+def _those_said_or_null(value: object) -> object:
+    return None if value is None else _those_said(value)
 
 
 Line = Annotated[str, Field(max_length=1000)]
+OptionalLine = Annotated[Line | None, BeforeValidator(_said)]
 Time = Annotated[str, Field(max_length=64), AfterValidator(canonical)]
-Texts = Annotated[tuple[Line, ...], Field(max_length=100), BeforeValidator(_listed), WithJsonSchema(_TEXTS)]
+Texts = Annotated[tuple[Line, ...], Field(max_length=100), BeforeValidator(_those_said), WithJsonSchema(_TEXTS)]
 OptionalTexts = Annotated[
     tuple[Line, ...] | None,
     Field(max_length=100),
-    BeforeValidator(_listed_or_null),
+    BeforeValidator(_those_said_or_null),
     WithJsonSchema({"type": ["array", "null"], "items": {"type": "string"}}),
 ]
-Lines = Annotated[tuple[Line, ...], BeforeValidator(_listed), WithJsonSchema(_ONE_OR_MORE)]
-Kinds = Annotated[tuple[AnyKind, ...], BeforeValidator(_listed), WithJsonSchema(_ONE_OR_MORE)]
-Types = Annotated[tuple[NoteType, ...], BeforeValidator(_listed), WithJsonSchema(_ONE_OR_MORE)]
-Statuses = Annotated[tuple[AnyStatus, ...], BeforeValidator(_listed), WithJsonSchema(_ONE_OR_MORE)]
-Confidences = Annotated[tuple[Confidence, ...], BeforeValidator(_listed), WithJsonSchema(_ONE_OR_MORE)]
+Lines = Annotated[tuple[Line, ...], BeforeValidator(one_or_more), WithJsonSchema(ONE_OR_MORE)]
+Kinds = Annotated[tuple[AnyKind, ...], BeforeValidator(one_or_more), WithJsonSchema(ONE_OR_MORE)]
+Types = Annotated[tuple[NoteType, ...], BeforeValidator(one_or_more), WithJsonSchema(ONE_OR_MORE)]
+Statuses = Annotated[tuple[AnyStatus, ...], BeforeValidator(one_or_more), WithJsonSchema(ONE_OR_MORE)]
+Confidences = Annotated[tuple[Confidence, ...], BeforeValidator(one_or_more), WithJsonSchema(ONE_OR_MORE)]
 Title = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
+Ids = Annotated[
+    tuple[Title, ...], Field(min_length=1, max_length=20), BeforeValidator(one_or_more), WithJsonSchema(ONE_OR_MORE)
+]
 Summary = Annotated[str, Field(max_length=2000)]
 Body = Annotated[str, Field(max_length=100_000)]
 
@@ -79,17 +96,25 @@ class Arguments(BaseModel):
 class ProvenanceArguments(Arguments):
     """Where a fact comes from; the session fills in what it knows."""
 
-    human: Line | None = None
-    agent: Line | None = None
-    repository: Line | None = None
-    branch: Line | None = None
-    commit: Line | None = None
-    pull_request: Line | None = None
-    issue: Line | None = None
+    human: OptionalLine = None
+    agent: OptionalLine = None
+    repository: OptionalLine = None
+    branch: OptionalLine = None
+    commit: OptionalLine = None
+    pull_request: OptionalLine = None
+    issue: OptionalLine = None
     files: Texts = Field(default=(), description="Paths in the repository that the fact is about.")
     urls: Texts = ()
     evidence: Texts = Field(default=(), description="What shows it: a test, a log line, a commit.")
-    session: Line | None = None
+    session: OptionalLine = None
+
+
+OtherProvenance = Annotated[
+    ProvenanceArguments | None,
+    Field(description="As in memory_record."),
+    WithJsonSchema({"type": "object"}),
+]
+"""Provenance where its fields need not be said again: every session pays for every letter of a schema."""
 
 
 class SearchArguments(Arguments):
@@ -115,6 +140,7 @@ class SearchArguments(Arguments):
     updated_after: Time | None = None
     updated_before: Time | None = None
     valid_at: Time | None = Field(default=None, description="ISO 8601: what was true then.")
+    as_of: Line | None = Field(default=None, description="Time or commit: what the brain said then.")
     include_superseded: bool = Field(default=False, description="Also what is no longer true.")
     limit: Annotated[int, Field(ge=1, le=100)] = 20
 
@@ -123,6 +149,7 @@ class ReadArguments(Arguments):
     """`memory_read`."""
 
     id: Title
+    as_of: Line | None = None
     page: Annotated[int, Field(ge=1)] = 1
 
 
@@ -139,14 +166,14 @@ class RecordArguments(Arguments):
     observed_at: Time | None = None
     valid_from: Time | None = None
     valid_until: Time | None = None
-    repository: Line | None = Field(default=None, description="Default: the session's.")
+    repository: OptionalLine = Field(default=None, description="Default: the session's.")
     components: Texts = ()
     tags: Texts = ()
     relates: Texts = Field(default=(), description="Ids of notes that belong to it.")
     deciders: Texts = ()
-    branch: Line | None = Field(default=None, description="Only if it holds on this branch alone.")
+    branch: OptionalLine = Field(default=None, description="Only if it holds on this branch alone.")
     provenance: ProvenanceArguments = Field(default=ProvenanceArguments())
-    idempotency_key: Line | None = Field(default=None, description="The same key never makes a second note.")
+    idempotency_key: OptionalLine = Field(default=None, description="The same key never makes a second note.")
 
     @classmethod
     def complaints(cls, given: JsonObject) -> list[tuple[str, str]]:
@@ -157,6 +184,48 @@ class RecordArguments(Arguments):
         return found
 
 
+_FACT: JsonObject = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("title", "summary", "body")},
+    "required": ["title"],
+}
+
+
+class SupersedeArguments(Arguments):
+    """`memory_supersede`."""
+
+    id: Ids = Field(description="What it replaces: one id or several.")
+    effective_at: Time | None = Field(
+        default=None, description="When reality changed; default: replacement.validFrom, else now."
+    )
+    replacement: Annotated[RecordArguments, WithJsonSchema(_FACT)] = Field(
+        description="The new fact, with the fields of memory_record."
+    )
+
+    @classmethod
+    def complaints(cls, given: JsonObject) -> list[tuple[str, str]]:
+        """The replacement is a fact as `memory_record` takes it, and begins at the instant of the change."""
+        fact = given.get("replacement")
+        if not isinstance(fact, dict):
+            return []
+        found = [(f"replacement.{name}", told) for name, told in RecordArguments.complaints(fact)]
+        change, starts, ends = (
+            _time(side, name) for side, name in ((given, "effectiveAt"), (fact, "validFrom"), (fact, "validUntil"))
+        )
+        if change and starts and change != starts:
+            found.append(("effectiveAt", f"{change} is not replacement.validFrom, {starts}: give one of them"))
+        elif change and ends and ends <= change:
+            found.append(("replacement.validUntil", f"{ends} is not after effectiveAt, {change}"))
+        return found
+
+
+class RetractArguments(Arguments):
+    """`memory_retract`."""
+
+    id: Title
+    reason: Title = Field(description="How it is known that it was never true.")
+
+
 class UpdateArguments(Arguments):
     """`memory_update`: null removes a field."""
 
@@ -164,20 +233,20 @@ class UpdateArguments(Arguments):
     title: Title | None = None
     summary: Summary | None = None
     body: Body | None = None
-    type: NoteType | None = None
+    type: Annotated[NoteType | None, WithJsonSchema({"type": "string"})] = None
     status: NoteStatus | None = None
     confidence: Confidence | None = None
     observed_at: Time | None = None
     valid_from: Time | None = None
     valid_until: Time | None = None
-    repository: Line | None = None
+    repository: OptionalLine = None
     components: OptionalTexts = None
     tags: OptionalTexts = None
     relates: OptionalTexts = None
     deciders: OptionalTexts = None
-    branch: Line | None = None
-    provenance: ProvenanceArguments | None = Field(default=None, description="The fields given replace theirs.")
-    section: Line | None = Field(default=None, description="Heading of the section to append to or replace.")
+    branch: OptionalLine = None
+    provenance: OtherProvenance = Field(default=None, description="As in memory_record; replaces the fields given.")
+    section: Line | None = Field(default=None, description="Heading of the section to edit.")
     append: Body | None = None
     insert: Body | None = Field(default=None, description="Goes right below the heading.")
     replace: Body | None = None
@@ -214,73 +283,14 @@ def _says(given: JsonObject, name: str) -> bool:
 
 
 def _validity(given: JsonObject) -> list[tuple[str, str]]:
-    start, end = given.get("validFrom"), given.get("validUntil")
+    start, end = _time(given, "validFrom"), _time(given, "validUntil")
+    return [("validUntil", "must lie after validFrom")] if start and end and start >= end else []
+
+
+def _time(given: JsonObject, name: str) -> str | None:
+    """A time in canonical form; None where there is none, or where the field itself is complained of."""
+    value = given.get(name)
     try:
-        empty = isinstance(start, str) and isinstance(end, str) and canonical(start) >= canonical(end)
-    except ValueError:  # the field itself is complained of
-        empty = False
-    return [("validUntil", "must lie after validFrom")] if empty else []
-
-
-class Result(BaseModel):
-    """What a tool answers. `needs` names the fields of a success; a failure has `error` instead."""
-
-    model_config = ConfigDict(alias_generator=camel)
-    needs: ClassVar[tuple[str, ...]] = ()
-
-
-class HitResult(Result):
-    """One note that was found, in short: also summary, validity, repository and files where it has them."""
-
-    id: str
-    title: str
-    score: float
-
-
-class SearchResult(Result):
-    """`memory_search`: the best first; `total` counts all that match."""
-
-    needs = ("results", "total")
-    results: list[HitResult]
-    total: int
-    truncated: bool
-    next: str | None
-    notice: str
-
-
-class ReadResult(Result):
-    """`memory_read`: frontmatter, links, backlinks, history and freshness, and one page of the body."""
-
-    needs = ("id", "body")
-    id: str
-    title: str
-    body: str
-    page: int
-    pages: int
-    truncated: bool
-    next: str | None
-    notice: str
-
-
-class ReceiptResult(Result):
-    """What became of a write."""
-
-    needs = ("state", "ids")
-    state: Literal["published", "committed", "staged", "deferred", "refused", "unchanged"]
-    ids: list[str]
-    commit: str | None
-    reason: str | None
-    warnings: list[str]
-    next: str | None
-    conflicts: list[str] = Field(default=[], description="Notes that keep what could not be united.")
-
-
-class WhoamiResult(Result):
-    """Who writes, into which brain, by which rule, from which repository, and what waits to be published."""
-
-    needs = ("person", "brain")
-    person: dict[str, object]
-    brain: dict[str, object]
-    rule: dict[str, object] | None
-    repository: dict[str, object] | None
-    sync: dict[str, object]
+        return canonical(value) if isinstance(value, str) else None
+    except ValueError:
+        return None

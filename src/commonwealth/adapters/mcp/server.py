@@ -103,14 +103,14 @@ class Server:
         return prompt.filled(value)
 
     def _call(self, params: JsonObject) -> JsonObject:
-        from commonwealth.adapters.mcp import answers, handlers, tools  # noqa: PLC0415
+        from commonwealth.adapters.mcp import answers, calling, handlers, tools  # noqa: PLC0415
 
         name, given = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or name not in tools.TOOLS:
             raise RpcError(INVALID_PARAMS, f"No such tool; there are {', '.join(tools.TOOLS)}.")
         if not (given is None or isinstance(given, dict)):
             raise RpcError(INVALID_PARAMS, "`arguments` is an object.")
-        one = handlers.Call(self._place, self._client, _meta(params))
+        one = calling.Call(self._place, self._client, _meta(params))
         try:
             return handlers.call(name, given or {}, one)
         except Exception as error:  # noqa: BLE001 - the caller is told of a fault of ours as of any other failure
@@ -138,23 +138,23 @@ class Server:
         return {"resourceTemplates": [template]}
 
     def _resources(self, params: JsonObject) -> JsonObject:
-        from commonwealth.adapters.mcp import handlers, resources  # noqa: PLC0415
+        from commonwealth.adapters.mcp import calling, resources  # noqa: PLC0415
 
         _one_page(params)
         try:
-            entries = resources.listing(handlers.Call(self._place, self._client, _meta(params)).brain())
+            entries = resources.listing(calling.Call(self._place, self._client, _meta(params)).brain())
         except BrainError:  # a list has no place for a sentence; every call and every read says it
             entries = []
         return {"resources": entries}
 
     def _resource(self, params: JsonObject) -> JsonObject:
-        from commonwealth.adapters.mcp import handlers, resources  # noqa: PLC0415
+        from commonwealth.adapters.mcp import calling, resources  # noqa: PLC0415
 
         uri = params.get("uri")
         if not isinstance(uri, str):
             raise RpcError(INVALID_PARAMS, "`uri` is text.")
         try:
-            text = resources.read(handlers.Call(self._place, self._client, _meta(params)).brain(), uri)
+            text = resources.read(calling.Call(self._place, self._client, _meta(params)).brain(), uri)
         except BrainError as error:
             told = clean(f"{error.message} {error.hint or ''}".strip())
             raise RpcError(RESOURCE_NOT_FOUND, told, {"uri": uri}) from None

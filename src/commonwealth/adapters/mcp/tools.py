@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from commonwealth.adapters.mcp import models
+from commonwealth.adapters.mcp import models, models_work, results
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Tool:
     title: str
     description: str
     arguments: type[models.Arguments]
-    result: type[models.Result]
+    result: type[results.Result]
     read_only: bool
 
 
@@ -34,16 +34,16 @@ _TOOLS = (
         "have been decided already. Answers hold what is true now, best first; memory_read gives one "
         "note in full. A filter takes one value or a list.",
         models.SearchArguments,
-        models.SearchResult,
+        results.SearchResult,
         read_only=True,
     ),
     Tool(
         "memory_read",
         "Read one note",
         "One note in full by its id (or an unambiguous beginning of it), with links, history and "
-        "freshness. A long body comes in pages.",
+        "freshness; with asOf (a time or a commit) as it was then. A long body comes in pages.",
         models.ReadArguments,
-        models.ReadResult,
+        results.ReadResult,
         read_only=True,
     ),
     Tool(
@@ -54,26 +54,81 @@ _TOOLS = (
         "was made, with sections Context, Decision, Rejected, Consequences. No secrets, no private "
         "reasoning, no progress reports.",
         models.RecordArguments,
-        models.ReceiptResult,
+        results.ReceiptResult,
         read_only=False,
     ),
     Tool(
         "memory_update",
         "Correct a note",
-        "Correct or complete a note that was recorded imprecisely: give the fields to change (null "
-        "removes one), or a section with append or replace. When reality changed, record a new fact "
-        "instead.",
+        "Correct or complete a record that was wrong, imprecise or incomplete while reality stayed the same: give "
+        "the fields to change (null removes one), or a section with append, insert or replace. If reality changed, "
+        "use memory_supersede; if it was never true, memory_retract.",
         models.UpdateArguments,
-        models.ReceiptResult,
+        results.ReceiptResult,
+        read_only=False,
+    ),
+    Tool(
+        "memory_supersede",
+        "Replace what is no longer true",
+        "Reality changed: record what is true since effectiveAt and close the old notes at that instant, in one "
+        "commit. Both stay readable; default answers hold the new one. Not for a record that was wrong from the "
+        "start: that is memory_update or memory_retract.",
+        models.SupersedeArguments,
+        results.ReceiptResult,
+        read_only=False,
+    ),
+    Tool(
+        "memory_retract",
+        "Withdraw what was never true",
+        "The fact was never true: it no longer comes back, and its note keeps the reason. What was true until "
+        "something changed is superseded instead.",
+        models.RetractArguments,
+        results.ReceiptResult,
+        read_only=False,
+    ),
+    Tool(
+        "work_start",
+        "Announce work",
+        "Tell the team what you are about to change, before you change it. Answers at once with the overlaps: open "
+        "work of others on the same files, folders or components. They are advice, never a block: tell the user, "
+        "then go on. Keep the id for work_update and work_complete.",
+        models_work.WorkStartArguments,
+        results.WorkStartResult,
+        read_only=False,
+    ),
+    Tool(
+        "work_search",
+        "Who is changing what",
+        "Open work of the team that touches these files (paths, folders, globs) or components, or matches the words. "
+        "overlap says why; a stale record was not renewed and may be forgotten.",
+        models_work.WorkSearchArguments,
+        results.WorkSearchResult,
+        read_only=True,
+    ),
+    Tool(
+        "work_update",
+        "Update announced work",
+        "Change a work record: other files, blocked, abandoned, a longer lease. Answers with the overlaps.",
+        models_work.WorkUpdateArguments,
+        results.WorkStartResult,
+        read_only=False,
+    ),
+    Tool(
+        "work_complete",
+        "Complete announced work",
+        "Close a work record once the work is done. Anybody may close a stale one. Record what was learnt with "
+        "memory_record.",
+        models_work.WorkCompleteArguments,
+        results.ReceiptResult,
         read_only=False,
     ),
     Tool(
         "whoami",
         "Who and where",
-        "Who you write as, which brain this session uses and by which rule, the code repository, and "
-        "what waits to be published.",
+        "Who you write as, which brain this session uses and by which rule, the code repository, what "
+        "waits to be published, and your open work records.",
         models.WhoamiArguments,
-        models.WhoamiResult,
+        results.WhoamiResult,
         read_only=True,
     ),
 )
