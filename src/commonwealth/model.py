@@ -15,6 +15,10 @@ CONFIDENCES = ("low", "medium", "high")
 VERIFICATIONS = ("fresh", "changed", "missing", "unknown")
 CLOSED_STATUSES = ("superseded", "retracted")
 DONE_STATUSES = ("completed", "abandoned")
+SILENT_CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"memory": (), "decision": (), "work-state": ("type", "confidence"), "person": ("type", "status", "confidence")}
+)
+"""By kind the choices that say nothing in it: they are written where they differ from their default."""
 
 Extra: TypeAlias = str | list["Extra"] | dict[str, "Extra"]
 """A frontmatter value as read: scalars are text, typed only where the schema knows the key."""
@@ -118,6 +122,21 @@ class Note:
     source: Source | None = None
     verified: Verified | None = None
     extra: Mapping[str, Extra] = field(default_factory=_nothing)
+
+
+def goes_without_saying(note: Note, key: str) -> bool:
+    """Whether a note's value of `key` says nothing in its kind, so that its file does not hold it."""
+    if key not in SILENT_CHOICES[note.kind] or key in note.extra:
+        return False
+    return bool(getattr(note, key) == Note.__dataclass_fields__[key].default)
+
+
+def planned_end(note: Note, now: str) -> str | None:
+    """`until T, then ID` for a note that a replacement of the future closes: at `now` it is still true."""
+    at, end = note.superseded_at, note.valid_until
+    if note.status != "superseded" or not note.superseded_by or not at or not end or min(at, end) <= now:
+        return None
+    return f"until {end}, then {note.superseded_by}" if at == end else f"until {end}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -752,3 +752,42 @@ def test_a_hint_about_git_works_from_the_code_repository(run: Run, git: Git, sho
     assert run("sync").returncode == 0
     assert git(root, "symbolic-ref", "--short", "HEAD").strip() == "main"
     assert "aside" in git(root, "log", "--format=%s")
+
+
+def test_an_update_without_anything_to_change_is_a_wrong_call(run: Run) -> None:
+    done = run("update", remember(run, "Retries are safe"))
+    assert done.returncode == 2
+    assert b"nothing to change" in done.stderr
+
+
+def test_ids_that_are_named_where_too_many_are_meant_end_with_a_mark(run: Run) -> None:
+    made = [remember(run, f"Fact {number}", "-m", f"Body {number}.") for number in range(6)]
+    start = made[0][:10]
+    assert b", \xe2\x80\xa6." in run("read", start).stderr
+    run("sync")
+    assert b", \xe2\x80\xa6." in run("read", start, "--as-of", "2099-01-01").stderr
+
+
+def test_a_sync_that_only_pulled_says_that_it_is_up_to_date(run: Run, brain: Run, tmp_path: Path, git: Git) -> None:
+    remote, mine, theirs = tmp_path / "r.git", tmp_path / "acme", tmp_path / "theirs"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(mine, "remote", "add", "origin", str(remote))
+    assert run("sync").returncode == 0
+    git(tmp_path, "clone", "-q", str(remote), str(theirs))
+    for title in ("First", "Second"):
+        assert brain("remember", title, "--brain", str(theirs)).returncode == 0
+        assert brain("sync", "--brain", str(theirs)).returncode == 0
+        done = run("sync", *([] if title == "First" else ["--json"]))
+        if title == "First":
+            assert done.stdout.startswith(b"up to date (")
+            assert b" pulled" in done.stdout
+            assert b"published" not in done.stdout
+        else:
+            assert document(done)["state"] == "published"
+
+
+def test_a_brief_on_a_terminal_ends_with_a_newline(run: Run, shop: Path) -> None:
+    note = remember(run, "Retries are safe")
+    code, shown = on_a_terminal(["brief"], shop, 80)
+    assert code == 0
+    assert f"\ntaken: {note}: " in shown

@@ -58,6 +58,10 @@ def test_the_sync_that_brings_a_conflict_to_light_exits_with_4_and_the_next_one_
     done = brain("sync", "--brain", str(disputed), "--json")
     told = json.loads(done.stdout)
     assert (done.returncode, told["state"], told["conflicts"], told["next"]) == (0, "committed", [], None)
+    done = brain("sync", "--brain", str(disputed))
+    assert (done.returncode, done.stdout.split()[0]) == (0, b"unchanged")
+    assert done.stderr.startswith(b"note: 1 conflict is open. `brain conflicts list` ")
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_long_texts_are_shown_from_where_they_differ_and_are_whole_in_json(root: Path, brain: Run) -> None:

@@ -72,7 +72,7 @@ def test_a_day_of_work(people: tuple[Person, Person]) -> None:
     assert "active work of Alice" in bob.plain("complete", work_id, "--summary", "Mine", code=1)
     table = bob.plain("list", at="2026-07-01T12:00:00Z")
     assert "stale" in table
-    assert "brain work abandon" in table
+    assert "brain work complete ID` or `brain work abandon ID" in table.replace("\n", " ")
     mine = bob.json("list", "--mine", at="2026-07-01T12:00:00Z")
     assert [hit["title"] for hit in mine["results"]] == ["Rework payments"]
     receipt = bob.json("abandon", work_id, "--reason", "Gone.", at="2026-07-01T12:00:00Z")
@@ -87,7 +87,7 @@ def test_a_day_of_work(people: tuple[Person, Person]) -> None:
 def test_what_cannot_be_said_is_named(people: tuple[Person, Person]) -> None:
     alice, _ = people
     assert "title: it is empty" in alice.plain("start", " ", code=2)
-    assert "lease_minutes: -1" in alice.plain("start", "x", "--lease", "-1", code=2)
+    assert "--lease: -1" in alice.plain("start", "x", "--lease", "-1", code=2)
     assert "leads out of the repository" in alice.plain("start", "x", "--file", "../../etc", code=2)
     assert "nothing to change" in alice.plain("update", "x", code=2)
     assert "No note has the id" in alice.plain("complete", "x", code=1)
@@ -110,6 +110,27 @@ def test_hostile_records_do_no_more_than_show(people: tuple[Person, Person], roo
     assert "x" in text
     assert not set(text) & {"\x1b", "\x07", "\u202e"}
     assert "its clock is ahead" in text
+
+
+def test_a_record_is_read_with_what_it_says_and_nothing_that_it_does_not(
+    brain: Run, root: Path, people: tuple[Person, Person]
+) -> None:
+    alice, _ = people
+    (work_id,) = alice.json("start", "Handle duplicates", "--file", SERVICE, "--agent", "Codex")["ids"]
+
+    def lines(note: str) -> dict[str, str]:
+        done = brain("read", note, "--brain", str(root))
+        assert done.returncode == 0, done.stderr
+        return {line[:18].strip(): line[18:] for line in done.stdout.decode().splitlines()}
+
+    shown = lines(work_id)
+    assert (shown["status"], shown["files"], shown["owner"], shown["agent"]) == (
+        "in-progress", SERVICE, "Alice", "Codex",
+    )  # fmt: skip
+    assert (shown["started at"], shown["lease until"]) == ("2026-07-01T10:00:00Z", "2026-07-01T14:00:00Z")
+    person = lines(json.loads(brain("read", work_id, "--json", "--brain", str(root)).stdout)["authorRef"])
+    assert not {"type", "confidence"} & shown.keys()
+    assert not {"type", "status", "confidence"} & person.keys()
 
 
 def test_an_age_is_never_negative() -> None:

@@ -48,6 +48,15 @@ def test_a_note_is_its_frontmatter_in_camel_case_with_body_and_path() -> None:
     }
 
 
+def test_choices_that_say_nothing_in_their_kind_are_left_out() -> None:
+    work = wire.note_json(Note(id="w", kind="work-state", title="W", status="blocked"))
+    assert (work["status"], "type" in work, "confidence" in work) == ("blocked", False, False)
+    person = wire.note_json(Note(id="p", kind="person", title="P"))
+    assert not {"type", "status", "confidence"} & person.keys()
+    said = wire.note_json(Note(id="w", kind="work-state", title="W", status="blocked", type="gotcha"))
+    assert said["type"] == "gotcha"
+
+
 def test_an_empty_body_is_there_and_a_hit_has_none() -> None:
     note = Note(id="a", kind="memory", title="A")
     assert wire.note_json(note)["body"] == ""

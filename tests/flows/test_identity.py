@@ -17,6 +17,8 @@ from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.model import Provenance
 
+from .conftest import record
+
 PlainGit = Callable[..., str]
 
 
@@ -39,6 +41,19 @@ def test_without_any_name_the_login_serves(brain: Brain, monkeypatch: pytest.Mon
     monkeypatch.setenv("LOGNAME", "alice")
     found = identity.whoami(brain)
     assert (found.name, found.email) == (getpass.getuser(), "")
+
+
+def test_the_write_that_makes_a_person_of_a_login_name_warns_and_no_other_does(
+    brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (Path.home() / ".gitconfig").write_text("", encoding="utf-8")
+    (warning,) = record(brain, "The first").warnings
+    assert getpass.getuser() in warning
+    assert "COMMONWEALTH_AUTHOR" in warning
+    assert "git config" in warning
+    assert record(brain, "The second").warnings == ()
+    monkeypatch.setenv("COMMONWEALTH_AUTHOR", "Carol")
+    assert record(brain, "The third").warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -254,3 +254,35 @@ def test_a_record_without_a_repository_is_not_of_this_one(here: Brain) -> None:
     assert nearby.near(replace(here, project=None), [nearby.Work(Note("a", "work-state", "A"))], Session(), NOW) == (
         nearby.NOBODY
     )
+
+
+ALICE = {"owner": "Alice", "author": "Alice", "author_ref": "", "agent": "Codex"}
+
+
+@pytest.mark.parametrize(("branch", "told"), [("main", True), ("", True), ("fix", False)])
+def test_on_a_clean_tree_ones_own_open_record_is_what_a_session_is_about(
+    here: Brain, code: Path, git: PlainGit, branch: str, told: bool
+) -> None:
+    git(code, "checkout", "-q", "-f", "main")
+    put(here, "mine", **ALICE, branch=branch, files="[docs/api.md]")
+    work = put(here, "theirs", files="[docs]")
+    found = start(brains.open_brain(here.root, cwd=str(code)), session=Session())
+    assert found.notes == (((work, "overlaps: folder docs"),) if told else ())
+    assert ("agree with whoever is at it" in found.text) is told
+
+
+def test_ones_own_other_work_is_no_case_for_an_agreement_with_anybody(here: Brain) -> None:
+    mine = put(here, "mine", **ALICE, files="[src/payments/old.py]")
+    alone = start(here)
+    assert [note for note, _ in alone.notes] == [mine]
+    assert "agree with whoever" not in alone.text
+    assert "go on with it" in alone.text
+    theirs = put(here, "theirs", files="[src]", started_at="2026-07-01T10:30:00Z")
+    assert [note for note, _ in start(here).notes] == [theirs, mine]
+
+
+def test_no_number_of_newer_records_hides_one_that_overlaps(here: Brain) -> None:
+    work = put(here, files="[src/payments/retry.py]")
+    for number in range(210):
+        put(here, f"w{number}", files=f"[other/{number}]", updated_at="2026-07-01T10:30:00Z")
+    assert [note for note, _ in start(here).notes] == [work]

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from commonwealth.flows import brains, brief, recall
+from commonwealth.flows import brains, brief, recall, supersede, update
 from commonwealth.flows.brains import Brain
+from commonwealth.flows.identity import Session
+from commonwealth.flows.remember import Draft
 from commonwealth.index import query
 from commonwealth.model import Hit, Note, Provenance
 from commonwealth.notes import codec
 from commonwealth.repo import git as git_module
 
-from .conftest import NOW, recorded
+from .conftest import NOW, record, recorded
 
 PlainGit = Callable[..., str]
 TITLE = "Refunds go through the ledger"
@@ -369,3 +371,22 @@ def test_people_see_the_label_beside_the_status(brain: Brain, shop: Path, git: P
 
     assert "on branch refunds, not merged" in said("--branch", "refunds")
     assert TITLE not in said()
+
+
+def test_a_branch_that_the_code_repository_does_not_know_is_named_in_the_receipt_of_every_write(
+    brain: Brain, shop: Path, git: PlainGit
+) -> None:
+    there = here(brain, shop)
+    git(shop, "update-ref", "refs/remotes/upstream/theirs", "HEAD")
+    for known in ("refunds", "main", "theirs"):
+        assert record(there, f"A fact of {known}", branch=known).warnings == ()
+    assert record(there, "A fact elsewhere", branch="nobranch", repository="acme/other").warnings == ()
+    receipt = record(there, "A fact of no branch", branch="nobranch")
+    note = receipt.ids[0]
+    changed = update.update(there, note, {"branch": "neither"}, session=Session(), now=NOW)
+    unsaid = update.update(there, note, {"summary": "Said."}, session=Session(), now=NOW)
+    draft = Draft("A fact of no branch either", summary="So.", branch="nobranch")
+    replaced = supersede.supersede(there, [note], draft, effective_at=None, session=Session(), now=NOW)
+    warned = [[one for one in told.warnings if "has no branch" in one] for told in (receipt, changed, unsaid, replaced)]
+    assert [len(one) for one in warned] == [1, 1, 0, 1]
+    assert "neither" in warned[1][0]

@@ -8,12 +8,13 @@ import pytest
 
 from commonwealth.errors import BrainError
 from commonwealth.faults import VARIABLE
-from commonwealth.flows import brains, conflicts, recall, syncing
+from commonwealth.flows import brains, conflicts, history, recall, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.remember import Draft
 from commonwealth.flows.retract import retract
 from commonwealth.flows.supersede import supersede
+from commonwealth.flows.update import update
 from commonwealth.index.filters import Query
 from commonwealth.model import Note, Receipt
 from tests.flows.conftest import PlainGit, Teammate, note_text, record, recorded, settle, spawn, together, write
@@ -341,6 +342,7 @@ from commonwealth.flows.identity import Session
 from commonwealth.flows.remember import Draft
 from commonwealth.flows.retract import retract
 from commonwealth.flows.supersede import supersede
+from commonwealth.flows.update import update
 
 act, root, code, note_id = sys.argv[1:]
 brain = brains.open_brain(root, cwd=code)
@@ -406,3 +408,91 @@ def test_a_hundred_facts_that_ended_do_not_come_back(brain: Brain) -> None:
     found = recall.search(brain, Query(text="retry rule", kind=("memory",), now=LATER, limit=100))
     assert {hit.note.id for hit in found.hits} == {*live, new}
     assert len(true_at(brain, "2026-07-14T00:00:00Z")) == 20
+
+
+def test_a_plan_is_moved_or_cancelled_before_its_note_is_superseded_again(brain: Brain) -> None:
+    old = recorded(brain, "Old rule", valid_from="2026-02-01")
+    plan = replacement(brain, old, title="Planned", at="2027-01-01")
+    with pytest.raises(BrainError, match="is to be superseded by") as refused:
+        superseded(brain, old, title="Sooner")
+    assert f"brain update {plan} --valid-from" in (refused.value.hint or "")
+    assert f"brain retract {plan}" in (refused.value.hint or "")
+    assert retract(brain, plan, "Cancelled", session=Session(), now=LATER).state == "committed"
+    new = replacement(brain, old, title="Sooner")
+    assert (note(brain, old).superseded_by, true_at(brain, "2027-02-01T00:00:00Z")) == (new, {new})
+
+
+def test_the_beginning_of_a_replacement_moves_the_end_of_the_old_note_in_the_same_commit(
+    brain: Brain, git: PlainGit
+) -> None:
+    old = recorded(brain, "Old rule", valid_from="2026-02-01")
+    new = replacement(brain, old, at="2027-01-01")
+    head = git(brain.root, "rev-parse", "HEAD")
+    receipt = update(brain, new, {"valid_from": "2026-09-01"}, session=Session(), now=LATER)
+    assert git(brain.root, "rev-list", f"{head.strip()}..HEAD").split() == [receipt.commit]
+    assert [(item.id, item.state) for item in receipt.items] == [(new, "changed"), (old, "closed")]
+    assert (note(brain, old).valid_until, note(brain, old).superseded_at) == ("2026-09-01T00:00:00Z",) * 2
+    with pytest.raises(BrainError, match=f"of {old}"):
+        update(brain, new, {"valid_from": "2026-01-01"}, session=Session(), now=LATER)
+    notes = note(brain, old), note(brain, new)
+    syncing.sync(brain)
+    assert (note(brain, old), note(brain, new)) == notes
+
+
+@pytest.mark.parametrize("values", [{"status": "confirmed"}, {"valid_until": "2028-01-01"}, {"valid_until": None}])
+def test_what_a_replacement_decides_is_not_corrected_in_the_old_note(
+    brain: Brain, values: dict[str, str | None]
+) -> None:
+    old = recorded(brain, "Old rule", valid_from="2026-02-01")
+    new = replacement(brain, old, at="2026-07-15")
+    with pytest.raises(BrainError, match=f"{next(iter(values))}: {new} supersedes") as refused:
+        update(brain, old, values, session=Session(), now=LATER)
+    assert f"brain retract {new}" in (refused.value.hint or "")
+    with pytest.raises(BrainError, match=r"valid_from: .* is not before valid_until") as late:
+        update(brain, old, {"valid_from": "2026-08-01"}, session=Session(), now=LATER)
+    assert f"brain update {new} --valid-from" in (late.value.hint or "")
+    update(brain, old, {"valid_until": "2026-07-01"}, session=Session(), now=LATER)
+    assert note(brain, old).valid_until == "2026-07-01T00:00:00Z"
+
+
+def test_a_restored_version_stays_closed_by_the_replacement(brain: Brain, git: PlainGit) -> None:
+    old = recorded(brain, "Old rule", summary="First words.")
+    first = git(brain.root, "rev-parse", "HEAD").strip()
+    update(brain, old, {"summary": "Other words."}, session=Session(), now=LATER)
+    new = replacement(brain, old)
+    receipt = history.restore(brain, old, first, session=Session(), now=LATER)
+    assert any(f"stays superseded by {new}" in warning for warning in receipt.warnings)
+    was = note(brain, old)
+    assert (was.summary, was.status, was.superseded_by, was.valid_until) == ("First words.", "superseded", new, LATER)
+
+
+def test_the_replacement_is_of_the_old_kind_unless_it_says_otherwise(brain: Brain) -> None:
+    own: dict[str, object] = {
+        "components": ("api",), "tags": ("slow",), "repository": "github.com/acme/pay",
+        "type": "gotcha", "status": "confirmed", "confidence": "high",
+    }  # fmt: skip
+    old = recorded(brain, "Old rule", LATER, **own)
+    new = note(brain, superseded(brain, old, kind="").ids[0])
+    assert (new.kind, new.type, new.components, new.tags) == ("memory", "gotcha", ("api",), ("slow",))
+    assert (new.repository, new.status, new.confidence) == ("github.com/acme/pay", "observed", "medium")
+    choice = recorded(brain, "Choice", kind="decision")
+    later = note(brain, superseded(brain, choice, title="Other choice", kind="", tags=("x",)).ids[0])
+    assert (later.kind, later.type, later.tags) == ("decision", "decision", ("x",))
+
+
+def test_a_receipt_says_what_became_of_each_note_and_of_a_gap(brain: Brain) -> None:
+    old = recorded(brain, "Old rule", valid_from="2026-02-01", valid_until="2026-03-01")
+    receipt = superseded(brain, old, at="2026-05-01")
+    assert [(item.id, item.state) for item in receipt.items] == [(receipt.ids[0], "added"), (old, "closed")]
+    assert receipt.items[1].reason == "is true until 2026-03-01T00:00:00Z"
+    assert any("neither is true" in warning for warning in receipt.warnings)
+    future = record(brain, "To come", valid_from="2027-01-01")
+    assert "before 2027-01-01T00:00:00Z" in (future.reason or "")
+
+
+def test_a_planned_end_is_told_as_one(brain: Brain) -> None:
+    old = recorded(brain, "Old rule")
+    new = replacement(brain, old, at="2027-01-01")
+    told = recall.recall(brain, "Old rule", budget=2000, now=LATER).text
+    assert f"until 2027-01-01T00:00:00Z, then {new}" in told
+    assert "superseded" not in told

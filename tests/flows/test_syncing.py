@@ -275,6 +275,22 @@ def test_an_unfinished_file_of_a_crash_is_not_taken_along_by_git_add_and_goes_wi
     assert debris.name not in git(brain.root, "ls-files")
 
 
+def test_unfinished_files_among_the_files_of_git_go_with_a_sync_once_nobody_can_be_at_work_on_them(
+    brain: Brain,
+) -> None:
+    name = ".commonwealth-0123456789abcdef.tmp"
+    places = [brain.root / ".git" / folder / name for folder in ("", "info", "commonwealth")]
+    for place in places:
+        place.write_text("half a setting", encoding="utf-8")
+    recorded(brain)
+    syncing.sync(brain)
+    assert all(place.exists() for place in places)
+    for place in places:
+        os.utime(place, (0, 0))
+    syncing.sync(brain)
+    assert not any(place.exists() for place in places)
+
+
 def of(states: Iterable[Item]) -> dict[str, str]:
     return {item.id: item.state for item in states}
 

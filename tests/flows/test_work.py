@@ -11,7 +11,7 @@ import pytest
 
 from commonwealth import config
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import brains, indexing, leases, recall, syncing, work
+from commonwealth.flows import brains, indexing, leases, recall, syncing, update, work
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.work import Started, WorkDraft, WorkHit, WorkQuery
@@ -333,6 +333,12 @@ def test_completed_work_keeps_what_came_of_it(brain: Brain, git: PlainGit) -> No
     assert subjects == ["Abandon work: Another", "Start work: Another", "Complete work: Handle duplicates"]
 
 
+def _hint_of(act: Callable[[], object]) -> str | None:
+    with pytest.raises(Refused) as told:
+        act()
+    return told.value.hint
+
+
 def test_somebody_elses_work_is_ended_by_others_once_it_is_stale_and_says_whose(
     team: tuple[Teammate, Teammate], git: PlainGit
 ) -> None:
@@ -348,6 +354,7 @@ def test_somebody_elses_work_is_ended_by_others_once_it_is_stale_and_says_whose(
         assert "--force" in str(told.value.hint)
     with pytest.raises(Refused, match="work of Alice"):
         work.update(brain, first, {"summary": "mine"}, session=Session(), now=after(600))
+    assert "--force" in str(_hint_of(lambda: work.update(brain, first, {"title": "x"}, session=MINE, now=after(600))))
     with pytest.raises(Refused, match="active work of Alice"):
         work.update(brain, first, {"status": "completed"}, session=Session(), now=after(60))
     receipt = work.abandon(brain, first, "No answer.", session=Session(), now=after(251))
@@ -471,6 +478,78 @@ def test_paths_are_taken_from_where_they_are_given(brain: Brain, code: Path) -> 
         "packages/app/src/a.py", "packages/app/b.py", "packages/lib/*.py", "shared/c.py", "src/new",
         "packages/app/d.py", "*.md", "packages/app/src/**/x", "x/y",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("given", [".", "./", "{root}", "{root}/", "src/.."])
+def test_the_root_of_the_repository_is_everything_in_it(brain: Brain, code: Path, given: str) -> None:
+    here = brains.open_brain(brain.root, cwd=str(code))
+    path = given.format(root=code)
+    other = started(here, "Other", files=("src/a.py",))
+    told = start(here, files=(path,), session=ANOTHER)
+    assert [hit.note.id for hit in told.overlaps] == [other]
+    (whole,) = told.receipt.ids
+    assert note_of(here, whole).files == ("**",)
+    assert told.receipt.warnings == ()
+    assert {hit.note.id for hit in find(here, files=(path,))} == {whole, other}
+    assert {hit.note.id for hit in find(here, files=("docs/a.md",))} == {whole}
+
+
+def test_from_a_folder_below_a_dot_is_that_folder(brain: Brain, code: Path) -> None:
+    (code / "app").mkdir()
+    here = brains.open_brain(brain.root, cwd=str(code / "app"))
+    mine, other = started(here, files=(".",)), started(here, "Other", files=("src/a.py",))
+    assert note_of(here, mine).files == ("app",)
+    assert {hit.note.id for hit in find(here, files=("..",))} == {mine, other}
+    assert {hit.note.id for hit in find(here, files=("./",))} == {mine}
+
+
+def test_work_that_nothing_can_overlap_with_says_so(brain: Brain) -> None:
+    told = start(brain, files=())
+    assert "no file and no component" in told.receipt.warnings[0]
+    (first,) = told.receipt.ids
+    assert work.update(brain, first, {"add_files": ("a.py",)}, session=MINE, now=after(1)).receipt.warnings == ()
+    bare = work.update(brain, first, {"remove_files": ("a.py",)}, session=MINE, now=after(2)).receipt
+    assert "no file and no component" in bare.warnings[0]
+    for act in (lambda: start(brain, "x", files=("",)), lambda: find(brain, files=(" ",))):
+        with pytest.raises(Usage, match="a path is empty"):
+            act()
+
+
+@pytest.mark.parametrize("by_update", [True, False])
+def test_progress_on_work_that_somebody_else_ended_says_who_and_when(
+    team: tuple[Teammate, Teammate], by_update: bool
+) -> None:
+    alice, bob = team
+    first = started(alice.act())
+    syncing.sync(alice.act())
+    syncing.sync(bob.act())
+    if by_update:
+        work.update(bob.act(), first, {"status": "completed"}, session=Session(), now=after(60), force=True)
+    else:
+        work.complete(bob.act(), first, "Done.", session=Session(), now=after(60), force=True)
+    syncing.sync(bob.act())
+    syncing.sync(alice.act())
+    brain = alice.act()
+    told = work.update(brain, first, {"progress": "Half."}, session=MINE, now=after(70)).receipt
+    assert told.state == "committed"
+    assert f"completed by Bob at {after(60)}, and stays so" in told.warnings[0]
+    assert "in-progress reopens it" in told.warnings[0]
+    assert note_of(brain, first).status == "completed"
+    again = work.update(brain, first, {"status": "in-progress"}, session=MINE, now=after(71)).receipt
+    assert "active again" in again.warnings[0]
+
+
+@pytest.mark.parametrize("changes", [{"valid_until": "2026-08-01"}, {"confidence": "high"}, {"type": "gotcha"}])
+def test_what_only_a_fact_has_is_no_part_of_a_work_record_or_a_person(brain: Brain, changes: dict[str, str]) -> None:
+    first = started(brain)
+    person = note_of(brain, first).author_ref or ""
+    before = (brain.root / f"work-state/2026-07/{first}.md").read_bytes()
+    for note, step in ((first, "brain work update"), (person, "othing was written")):
+        with pytest.raises(Usage, match=next(iter(changes))) as told:
+            update.update(brain, note, changes, session=MINE, now=after(1))
+        assert step in str(told.value.hint)
+    assert (brain.root / f"work-state/2026-07/{first}.md").read_bytes() == before
+    assert update.update(brain, first, {"tags": ["x"]}, session=MINE, now=after(1)).state == "committed"
 
 
 def test_a_secret_is_refused_wherever_it_stands(brain: Brain) -> None:

@@ -32,6 +32,10 @@ def test_no_text_of_a_note_opens_a_link_or_tag() -> None:
 def test_a_line_says_what_is_no_longer_true() -> None:
     old = replace(NOTE, status="superseded", superseded_by="2026-07-01-new-aaaaaaaa")
     assert "(superseded by 2026-07-01-new-aaaaaaaa)" in derived.index_line(old, "x.md")
+    dated = replace(old, superseded_at="2026-07-01T00:00:00Z")
+    assert "(superseded by 2026-07-01-new-aaaaaaaa from 2026-07-01)" in derived.index_line(dated, "x.md")
+    planned = replace(NOTE, created_at="2026-06-02T00:00:00Z", valid_from="2027-01-01T00:00:00Z", valid_until=None)
+    assert "(from 2027-01-01)" in derived.index_line(planned, "x.md")
     assert "(retracted)" in derived.index_line(replace(NOTE, status="retracted"), "x.md")
     assert "(disputes other)" in derived.index_line(replace(NOTE, conflict_of="other"), "x.md")
 
@@ -71,6 +75,12 @@ def test_the_router_is_bounded_and_ends_with_whole_lines(name: str, titles: list
     assert text.endswith("\n")
     assert "[adr](adr/INDEX.md)" in text
     assert "people/INDEX.md" not in text
+
+
+def test_ended_work_is_not_counted_as_active() -> None:
+    text = derived.router("b", FOLDERS | {"work-state": "work-state"}, {"work-state": 10})
+    assert "| Work records | [work-state](work-state/INDEX.md) | 10 |" in text
+    assert "Active" not in text
 
 
 def test_a_line_can_move_to_the_root() -> None:

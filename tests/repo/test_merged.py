@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from commonwealth import timeline
+from commonwealth.repo.branchstate import told
 from commonwealth.repo.changed_here import changed_files, default_ref, is_default
 from commonwealth.repo.merged import Merged, merged
 from commonwealth.repo.project import Project, repository_of
@@ -170,3 +172,18 @@ def test_a_repository_without_a_commit_or_a_default_branch_has_an_answer(tmp_pat
     assert default_ref(project(folder)) is None
     assert changed_files(project(folder), 30) == ("a.py",)
     assert merged(project(folder), "work") is None
+
+
+def test_no_program_that_the_code_repository_names_runs(code: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    for name in ("process", "clean", "smudge"):
+        plain(code, "config", f"filter.evil.{name}", f"touch '{mark}'; cat")
+    for name in ("diff.evil.command", "diff.evil.textconv", "diff.external", "core.fsmonitor"):
+        plain(code, "config", name, f"touch '{mark}'; true")
+    (code / ".git" / "info").mkdir(exist_ok=True)
+    (code / ".git" / "info" / "attributes").write_text("* filter=evil diff=evil\n", encoding="utf-8")
+    os.utime(code / "a.py", (1, 1))
+    assert changed_files(project(code), 30) == ("a.py",)
+    merged(project(code), "fix")
+    told(project(code), [("fix", None)], seconds=30)
+    assert not mark.exists()

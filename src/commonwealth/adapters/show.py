@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from commonwealth import timeline
 from commonwealth.adapters import show_past
 from commonwealth.adapters.terminal import Screen
-from commonwealth.model import Hit, Note, Receipt
+from commonwealth.model import Hit, Note, Receipt, goes_without_saying, planned_end
 from commonwealth.safetext import one_line
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ _STYLES = {
     "unchanged": "dim",
 }
 _FACTS = (
-    "type", "status", "confidence", "created_at", "updated_at", "observed_at", "valid_from", "valid_until",
+    "type", "status", "confidence", "owner", "agent", "started_at", "completed_at", "lease_until", "files",
+    "created_at", "updated_at", "observed_at", "valid_from", "valid_until",
     "superseded_at", "superseded_by", "supersedes", "retracted_at", "retract_reason", "conflict_of", "branch",
     "repository", "components", "tags", "author", "deciders", "number",
 )  # fmt: skip
@@ -60,7 +61,9 @@ def receipt(screen: Screen, answer: Receipt) -> None:
     if answer.state == "refused":
         screen.remark(answer.reason or "The request was refused; nothing was changed.", "error")
     else:
-        screen.styled((answer.state, _STYLES.get(answer.state, "")), (_receipt_rest(answer), ""))
+        only_pulled = answer.state == "published" and answer.pulled and not answer.pushed
+        word = "up to date" if only_pulled else answer.state
+        screen.styled((word, _STYLES.get(answer.state, "")), (_receipt_rest(answer), ""))
     for item in answer.items:
         screen.styled(("  " + item.state, "dim"), (f" {item.id}{_because(item.reason)}", ""))
     for conflict in answer.conflicts or ():
@@ -92,21 +95,28 @@ def _because(reason: str | None) -> str:
 def results(screen: Screen, found: SearchResult) -> None:
     """A ranked list: blocks on a terminal, one line of id, type, status, title, summary in a pipe."""
     notes = [hit.note for hit in found.hits]
+    now = found.then.at if found.then else timeline.now()
     if screen.is_terminal:
         for hit in found.hits:
-            _hit(screen, hit)
+            _hit(screen, hit, now)
     else:
         screen.table(
             [],
             [
-                (hit.note.id, hit.note.type, _standing(hit), hit.note.title, hit.note.summary or hit.snippet)
-                for hit in found.hits
+                (
+                    note.id,
+                    _said(note, "type") or note.kind,
+                    _standing(hit, now),
+                    note.title,
+                    note.summary or hit.snippet,
+                )
+                for hit, note in zip(found.hits, notes, strict=True)
             ],
         )
     show_past.as_of(screen, found.then)
     for warning in found.warnings:
         screen.remark(warning, "warning")
-    if any(_DISPUTED in _standing(hit) for hit in found.hits):
+    if any(_DISPUTED in _standing(hit, now) for hit in found.hits):
         screen.remark(f"What is disputed has rivals: {SETTLE}.", "hint")
     if not notes:
         screen.remark("Nothing was found. Fewer or other words, or --include-superseded, may help.", "hint")
@@ -114,16 +124,23 @@ def results(screen: Screen, found: SearchResult) -> None:
         screen.remark(f"{len(notes)} of {found.total} are listed; `--limit` shows more.")
 
 
-def _standing(hit: Hit) -> str:
+def _standing(hit: Hit, now: str) -> str:
     doubts = [_DISPUTED] if _DISPUTED in hit.why or hit.note.conflict_of else []
     if hit.note.branch:  # a search tells first how the branch stands
         doubts += [why for why in hit.why[:1] if "branch" in why]
-    return f"{hit.note.status} ({'; '.join(doubts)})" if doubts else hit.note.status
+    status = planned_end(hit.note, now) or hit.note.status
+    return f"{status} ({'; '.join(doubts)})" if doubts else status
 
 
-def _hit(screen: Screen, hit: Hit) -> None:
+def _said(note: Note, choice: str) -> str:
+    """A choice of a note, unless it says nothing in its kind."""
+    return "" if goes_without_saying(note, choice) else str(getattr(note, choice))
+
+
+def _hit(screen: Screen, hit: Hit, now: str) -> None:
     note = hit.note
-    labels = " · ".join(filter(None, (note.type, _standing(hit), note.confidence, note.repository)))
+    said = (_said(note, "type"), _standing(hit, now), _said(note, "confidence"), note.repository)
+    labels = " · ".join(filter(None, said))
     screen.styled((note.title, "bold"))
     text = note.summary or hit.snippet
     if text:
@@ -155,7 +172,7 @@ def reading(screen: Screen, found: Reading) -> None:
 
 
 def _facts(screen: Screen, note: Note) -> None:
-    pairs = [(name, getattr(note, name)) for name in _FACTS]
+    pairs = [(name, getattr(note, name)) for name in _FACTS if not goes_without_saying(note, name)]
     pairs += [(f"from {name}", getattr(note.provenance, name)) for name in _ORIGIN]
     for name, value in pairs:
         text = ", ".join(value) if isinstance(value, tuple) else value

@@ -25,7 +25,11 @@ def found(screen: Screen, answer: WorkFound, now: str) -> None:
     elif answer.total > len(answer.results):
         screen.remark(f"{len(answer.results)} of {answer.total} are listed; `--limit` shows more.")
     if any(hit.stale for hit in answer.results):
-        screen.remark("What is stale is past its lease: anybody may end it with `brain work abandon ID`.", "hint")
+        screen.remark(
+            "What is stale is past its lease: anybody may end it, with `brain work complete ID` or "
+            "`brain work abandon ID`.",
+            "hint",
+        )
 
 
 def overlaps(screen: Screen, hits: Sequence[WorkHit], now: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, TypeAlias
 
-from commonwealth.model import Hit, Note, Receipt
+from commonwealth.model import Hit, Note, Receipt, goes_without_saying
 from commonwealth.safetext import clean
 
 if TYPE_CHECKING:
@@ -36,11 +36,12 @@ def camel(name: str) -> str:
 def note_json(note: Note, path: str | None = None, *, body: bool = True) -> JsonObject:
     """A note as JSON: its frontmatter in canonical order, then `extra`, `body` and `path`.
 
-    `extra` holds the keys that this version does not know, as they were read.
+    Choices that say nothing in a note of its kind (the `type` of a work record) are left out. `extra` holds the keys
+    that this version does not know, as they were read.
     """
     shown: JsonObject = {}
     for field in fields(Note):
-        if field.name not in _LAST:
+        if field.name not in _LAST and not goes_without_saying(note, field.name):
             value = getattr(note, field.name)
             _put(shown, field.name, _record(value) if field.name in _NESTED else value)
     _put(shown, "extra", _plain(note.extra))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol, TypeVar
 
-from commonwealth.flows import freshness, nearby, scope
+from commonwealth.flows import freshness, leases, nearby, scope
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.index import query
-from commonwealth.model import Hit, Note, same_repository
+from commonwealth.model import Hit, Note, planned_end, same_repository
 from commonwealth.safetext import clip, fence, neutral, one_line, tokens
 
 T = TypeVar("T")
@@ -24,8 +24,12 @@ _CANDIDATES = 40
 _SUMMARY_TOKENS = 90
 _BODY_TOKENS = 260
 _WORK = (
-    " Records of work under way are advice: nothing is locked. Where yours would cross it, tell the user and agree "
-    "with whoever is at it."
+    " Records of others' work under way are advice: nothing is locked. Where yours would cross it, tell the user and "
+    "agree with whoever is at it."
+)
+_OWN_WORK = (
+    " Work under way that is labelled as your own was announced in another session of the same person: go on with it, "
+    "or end it where it is done."
 )
 _SETTLE = (
     " Notes marked disputed contradict each other. A person settles that: `brain conflicts list` shows them, "
@@ -78,10 +82,12 @@ def session_start(
     )
     if work.overlapping:
         intro += _WORK
+    if work.own:
+        intro += _OWN_WORK
     if any(_is_disputed(hit) for hit in ranked):
         intro += _SETTLE
     lead = _leading(work)
-    return compose(intro, ranked, budget, why="about this repository", details=False, lead=lead)
+    return compose(intro, ranked, budget, why="about this repository", details=False, lead=lead, now=now)
 
 
 def _visible(brain: Brain, conn: sqlite3.Connection, wanted: query.Query) -> tuple[tuple[Hit, ...], int]:
@@ -89,8 +95,8 @@ def _visible(brain: Brain, conn: sqlite3.Connection, wanted: query.Query) -> tup
 
 
 def _leading(work: nearby.Nearby) -> tuple[Block, ...]:
-    """Work of others as blocks that come before any note."""
-    told = work.overlapping[: nearby.MOST]
+    """Work of others, then one's own, as blocks that come before any note."""
+    told = [*work.overlapping[: nearby.MOST], *work.own[: nearby.MOST_OWN]]
     blocks = [Block(nearby.block(one), one.note.id, f"overlaps: {'; '.join(one.overlap)}") for one in told]
     count = nearby.counted(work)
     return (*blocks, *([Block(count)] if count else ()))
@@ -122,6 +128,7 @@ def compose(
     why: str = "",
     details: bool = True,
     lead: Iterable[Block] = (),
+    now: str | None = None,
 ) -> Brief:
     """`hits` in their order as fenced blocks, as many as `budget` holds; with `details` the bodies too. What `lead`
     says comes first."""
@@ -130,7 +137,7 @@ def compose(
     blocks: list[str] = []
     taken: list[tuple[str, str]] = []
     left: list[tuple[str, str]] = []
-    told = (Block(block(hit, details=details), hit.note.id, why or ", ".join(hit.why)) for hit in hits)
+    told = (Block(block(hit, details=details, now=now), hit.note.id, why or ", ".join(hit.why)) for hit in hits)
     for one in chain(lead, told):
         cost = tokens(one.text) + 1
         if cost > room or len(one.text) >= characters:
@@ -145,10 +152,10 @@ def compose(
     return Brief(text, tokens(text), tuple(taken), tuple(left))
 
 
-def block(hit: Hit, *, details: bool) -> str:
+def block(hit: Hit, *, details: bool, now: str | None = None) -> str:
     """One note as neutral text: title, what it says, its id, and who found it, when and how sure."""
     note = hit.note
-    lines = [f"- {neutral(one_line(note.title))} [{', '.join(_labels(hit))}]"]
+    lines = [f"- {neutral(one_line(note.title))} [{', '.join(_labels(hit, now))}]"]
     if note.summary:
         lines.append(clip(neutral(one_line(note.summary, 600)), _SUMMARY_TOKENS))
     body = note.body.strip()
@@ -163,10 +170,15 @@ def _is_disputed(hit: Hit) -> bool:
     return bool(hit.note.conflict_of) or "disputed" in hit.why
 
 
-def _labels(hit: Hit) -> Iterable[str]:
+def _labels(hit: Hit, now: str | None) -> Iterable[str]:
     note = hit.note
+    if note.kind == leases.KIND:
+        yield neutral(one_line(f"work {note.status}", 40))
+        return
     yield neutral(one_line(note.type, 30))
-    if note.status != note.type:
+    if now and (planned := planned_end(note, now)):
+        yield neutral(one_line(planned, 160))
+    elif note.status != note.type:
         yield neutral(one_line(note.status, 30))
     yield f"{neutral(one_line(note.confidence, 20))} confidence"
     if _is_disputed(hit):

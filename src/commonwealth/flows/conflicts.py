@@ -114,6 +114,11 @@ def conflicts(brain: Brain) -> tuple[Conflict, ...]:
     return tuple(_told(found, wrote) for found in every)
 
 
+def count_open(brain: Brain) -> int:
+    """How many conflicts `conflicts` would list."""
+    return len(indexing.ask(brain, _all))
+
+
 def resolve(
     brain: Brain,
     conflict_id: str,

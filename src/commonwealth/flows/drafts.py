@@ -21,7 +21,9 @@ MAX_TITLE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A fact as a caller hands it in. Times are ISO 8601; what is left out gets the documented default."""
+    """A fact as a caller hands it in. Times are ISO 8601; what is left out gets the documented default.
+
+    `kind` may be empty where the fact replaces others: then it is theirs."""
 
     title: str
     summary: str | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 
 from commonwealth.errors import BadNote, Refused
-from commonwealth.flows import identity, indexing, origins, past, recall, saving
+from commonwealth.flows import ends, identity, indexing, origins, past, recall, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.past import Moment
@@ -132,7 +132,8 @@ def restore(brain: Brain, note_id: str, commit: str, *, session: Session, now: s
     made = replace(old, updated_at=now)
     if naming.stem(path) != naming.stem(found.path) and old.id != found.id:  # as it was before it was kept aside
         made = replace(made, id=found.id)
-    fresh = codec.edit(text, codec.changes(old, made), path=found.path).encode()
+    edited, kept = ends.kept_closed(brain, found, codec.edit(text, codec.changes(old, made), path=found.path))
+    fresh = edited.encode()
     if (refusal := saving.refused_for_secret(old)) is not None:
         return replace(refusal, ids=(found.id,))
     before = workfiles.read(str(brain.root), found.path)
@@ -146,7 +147,8 @@ def restore(brain: Brain, note_id: str, commit: str, *, session: Session, now: s
 
     message = f"Restore: {one_line(found.title, 60)}, as of {full[:12]}{identity.trailers(session)}"
     author = identity.whoami(brain)
-    return saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now, command="restore")
+    receipt = saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now, command="restore")
+    return replace(receipt, warnings=(*receipt.warnings, kept)) if kept and receipt.state == "committed" else receipt
 
 
 # Finding
@@ -164,7 +166,7 @@ def _found(brain: Brain, git: Git, note_id: str) -> tuple[recall.Located, bool]:
         if not gone:
             raise
         if len(gone) > 1:
-            listed = ", ".join(naming.stem(path) for path in gone[:5])
+            listed = recall.some([naming.stem(path) for path in gone])
             raise Refused(
                 f"The id {one_line(note_id, 120)!r} means {len(gone)} notes that were deleted: {listed}.",
                 hint="Give more of it.",

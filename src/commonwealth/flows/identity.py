@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from commonwealth import config
@@ -28,6 +28,8 @@ class Identity:
     name: str
     email: str
     ref: str
+    is_login: bool = field(default=False, compare=False)
+    """Whether nobody told who this is: `name` is the login name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,11 @@ def committer(root: str | os.PathLike[str], key: str = "") -> Identity:
     email = os.environ.get("COMMONWEALTH_AUTHOR_EMAIL") or own.email
     if not (name and email):
         configured = _git_identity(root)
-        name = name or configured.get("user.name") or _login()
+        name = name or configured.get("user.name")
         email = email or configured.get("user.email") or ""
-    name, email = _plain(name) or "someone", _plain(email)
-    return Identity(name, email, author_ref(name, email, key))
+    is_login = not name
+    name, email = _plain(name or _login()) or "someone", _plain(email)
+    return Identity(name, email, author_ref(name, email, key), is_login=is_login)
 
 
 def _plain(text: str) -> str:

@@ -14,7 +14,7 @@ from commonwealth.flows import identity, leases, overlaps, teammates
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.sessions import days_between
-from commonwealth.index import lookup, query
+from commonwealth.index import lookup, working
 from commonwealth.model import Note, same_repository
 from commonwealth.repo import changed_here
 from commonwealth.safetext import clip, neutral, one_line
@@ -28,7 +28,9 @@ OLD_DAYS = 14
 GIT_SECONDS = 0.8
 """Seconds that the question what a session has changed may take."""
 
-_CANDIDATES = 200
+MOST_OWN = 2
+"""So many of one's own records of other sessions are told."""
+
 _FILES = 4
 _SUMMARY_TOKENS = 60
 
@@ -44,10 +46,12 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """Work that overlaps with what a session is about, the closest first, and how much more is active here."""
+    """Work of others that overlaps with what a session is about, the closest first, and how much more of it is active
+    here; `own` is what the same person has under way in other sessions and that overlaps as well."""
 
     overlapping: tuple[Work, ...] = ()
     others: int = 0
+    own: tuple[Work, ...] = ()
 
 
 NOBODY = Nearby()
@@ -57,9 +61,8 @@ def found(brain: Brain, conn: sqlite3.Connection) -> tuple[Work, ...]:
     """The open work records of this repository, in the index and on colleagues' branches, whoever's they are."""
     if brain.repository is None:
         return ()
-    wanted = query.Query(repository=(brain.repository,), kind=(leases.KIND,), status=leases.OPEN, limit=_CANDIDATES)
-    hits, _ = query.search(conn, wanted)
-    here = {hit.note.id: Work(hit.note) for hit in hits if not hit.note.conflict_of and _is_here(brain, hit.note)}
+    notes = [file.note for file in working.of_repository(conn, brain.repository)]
+    here = {note.id: Work(note) for note in notes if not note.conflict_of and _is_here(brain, note)}
     for record in teammates.records(brain):
         note = record.note
         if note.conflict_of or not _is_here(brain, note):
@@ -78,7 +81,8 @@ def _is_here(brain: Brain, note: Note) -> bool:
 
 def near(brain: Brain, records: Sequence[Work], session: Session, now: str) -> Nearby:
     """Which of the `records` are active at `now` and not this session's, and which of these overlap with what it is
-    about: its branch, the files that it has changed, and those and the components of the person's own records on it."""
+    about: its branch, the files that it has changed, and what its own active records name. For others' records that is
+    also what the person's active records on this branch, or on none, name."""
     active = [
         work
         for work in records
@@ -87,17 +91,36 @@ def near(brain: Brain, records: Sequence[Work], session: Session, now: str) -> N
     if not active or brain.project is None:
         return NOBODY
     me = identity.whoami(brain)
-    own = frozenset(work.note.id for work in records if leases.is_of_person(work.note, me.ref, me.name))
-    about = _about(brain, [work.note for work in records if work.note.id in own], session, now)
-    judged = [replace(work, overlap=_why(work.note, about)) for work in active]
-    overlapping = [_labelled(work) if work.note.id in own else work for work in judged if work.overlap]
-    overlapping.sort(key=lambda work: (-len(work.overlap), work.note.started_at or "", work.note.id))
+    mine = [work for work in records if leases.is_of_person(work.note, me.ref, me.name)]
+    own = frozenset(work.note.id for work in mine)
+    live = [work.note for work in mine if leases.is_active(work.note, now)]
+    here = _changed(brain)
+    session_too = here.with_all(note for note in live if leases.is_of_session(note, session.session))
+    about = here.with_all(note for note in live if _is_meant(brain, note, session))
+    judged = [replace(work, overlap=_why(work.note, session_too if work.note.id in own else about)) for work in active]
+    touching = sorted((work for work in judged if work.overlap), key=_closest_first)
     rest = [work for work in judged if not work.overlap and work.note.id not in own and not _is_old(work.note, now)]
-    return Nearby(tuple(overlapping), len(rest))
+    return Nearby(
+        tuple(work for work in touching if work.note.id not in own),
+        len(rest),
+        tuple(_labelled(work) for work in touching if work.note.id in own),
+    )
+
+
+def _closest_first(work: Work) -> tuple[int, str, str]:
+    return -len(work.overlap), work.note.started_at or "", work.note.id
 
 
 def _labelled(work: Work) -> Work:
     return replace(work, labels=("your own, from another session", *work.labels))
+
+
+def _is_meant(brain: Brain, note: Note, session: Session) -> bool:
+    """Whether a record of the person's says what this session is about: the session announced it, or it is on this
+    branch, or on none."""
+    on = note.branch or note.provenance.branch
+    at = brain.project.branch if brain.project is not None else None
+    return leases.is_of_session(note, session.session) or on is None or on == at
 
 
 def _is_old(note: Note, now: str) -> bool:
@@ -110,22 +133,22 @@ class _About:
 
     branch: str | None
     files: tuple[str, ...]
-    components: tuple[str, ...]
+    components: tuple[str, ...] = ()
+
+    def with_all(self, notes: Iterable[Note]) -> _About:
+        """The same with what these records name."""
+        files, components = list(self.files), list(self.components)
+        for note in notes:
+            files += note.files
+            components += note.components
+        return replace(self, files=tuple(dict.fromkeys(files)), components=tuple(dict.fromkeys(components)))
 
 
-def _about(brain: Brain, own: Iterable[Note], session: Session, now: str) -> _About:
+def _changed(brain: Brain) -> _About:
     project = brain.project
     assert project is not None
     branch = None if changed_here.is_default(project, project.branch) else project.branch
-    files = list(changed_here.changed_files(project, GIT_SECONDS))
-    components: list[str] = []
-    for note in own:
-        if leases.is_active(note, now) and (
-            leases.is_of_session(note, session.session) or leases.is_at(note, project.identity, branch)
-        ):
-            files += note.files
-            components += note.components
-    return _About(branch, tuple(dict.fromkeys(files)), tuple(dict.fromkeys(components)))
+    return _About(branch, tuple(changed_here.changed_files(project, GIT_SECONDS)))
 
 
 def _why(note: Note, about: _About) -> tuple[str, ...]:

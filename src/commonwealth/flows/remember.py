@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import replace
 
 from commonwealth import timeline
-from commonwealth.flows import identity, indexing, saving
+from commonwealth.flows import identity, indexing, saving, scope
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.drafts import Draft, call_of, note_of, validated
 from commonwealth.flows.identity import Identity, Session
@@ -44,9 +44,11 @@ def remember(brain: Brain, draft: Draft, *, session: Session, now: str) -> Recei
         return _commit(brain, double.note, double.path, author, session, now)
     note = replace(note, id=naming.new_id(note.title, now, short))
     if mode != "auto":
-        return stage(brain, note, mode)
-    path = naming.note_path(note.kind, note.id, now, brain.folders)
-    return _commit(brain, note, path, author, session, now)
+        receipt = stage(brain, note, mode)
+    else:
+        path = naming.note_path(note.kind, note.id, now, brain.folders)
+        receipt = _commit(brain, note, path, author, session, now)
+    return replace(receipt, warnings=(*scope.missing(brain, note), *receipt.warnings))
 
 
 # The same fact twice
@@ -129,7 +131,10 @@ def _commit(brain: Brain, note: Note, path: str, author: Identity, session: Sess
     message = (
         f"{'Decide' if note.kind == 'decision' else 'Remember'}: {one_line(note.title, 60)}{identity.trailers(session)}"
     )
-    return saving.save(brain, plan, ids=(note.id,), message=message, author=author, now=now, command="remember")
+    receipt = saving.save(brain, plan, ids=(note.id,), message=message, author=author, now=now, command="remember")
+    if receipt.state == "committed" and note.valid_from and note.valid_from > now:
+        return replace(receipt, reason=f"it answers nothing before {note.valid_from}")
+    return receipt
 
 
 def of_the_same_call(brain: Brain, note: Note, path: str) -> tuple[str, bytes] | None:

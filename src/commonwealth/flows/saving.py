@@ -90,7 +90,7 @@ def _saved(brain: Brain, plan: Plan, *, ids: tuple[str, ...], message: str, auth
             "committed",
             wanted.ids or ids,
             made,
-            warnings=(*wanted.warnings, *warnings),
+            warnings=(*wanted.warnings, *_unnamed(brain, wanted.changes, author, now), *warnings),
             conflicts=wanted.conflicts or None,
         )
     raise Busy("Others changed the same note, or moved the branch, again and again.", hint="Try again.")
@@ -169,6 +169,18 @@ def _texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
     elif hasattr(value, "__dataclass_fields__"):
         for field in fields(value):  # type: ignore[arg-type]
             yield from _texts(getattr(value, field.name), f"{name}.{field.name}".lstrip("."))
+
+
+def _unnamed(brain: Brain, changes: Sequence[Change], author: Identity, now: str) -> tuple[str, ...]:
+    """The warning of the write that makes a person of somebody of whom only the login name is known."""
+    path = naming.note_path("person", author.ref, now, brain.folders)
+    if not author.is_login or not any(change.path == path for change in changes):
+        return ()
+    warning = (
+        f"nobody told who you are, so the brain knows you by the login name {author.name} from now on: set "
+        "`git config --global user.name` and `user.email`, or COMMONWEALTH_AUTHOR and COMMONWEALTH_AUTHOR_EMAIL"
+    )
+    return (warning,)
 
 
 def people_change(brain: Brain, author: Identity, now: str, *, killed: bool = False) -> list[Change]:

@@ -12,13 +12,15 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from commonwealth.errors import BrainError
 from commonwealth.flows.brains import Brain
 from commonwealth.index import query, scope
 from commonwealth.index.scope import Scope
 from commonwealth.model import Hit, Note, same_repository
-from commonwealth.repo import branchstate
+from commonwealth.repo import branchrefs, branchstate
 from commonwealth.repo.branchstate import State, Told
 from commonwealth.repo.common import find_git_dir
+from commonwealth.repo.git import Git
 from commonwealth.repo.lock import FOLDER
 from commonwealth.safetext import one_line
 
@@ -61,6 +63,25 @@ def label_of_note(brain: Brain, note: Note) -> str | None:
     """How a note is labelled for this session; None where it holds everywhere."""
     key = scope.key_of(note)
     return _seen(brain, [scope.of_key(key)], SECONDS).labels[key] if key else None
+
+
+def missing(brain: Brain, note: Note, *, seconds: float = HOOK_SECONDS) -> tuple[str, ...]:
+    """The warning that a note is limited to a branch of the code repository at hand which this clone does not know.
+
+    Empty where it knows the branch, where the note is about another repository, and where git cannot say.
+    """
+    project = brain.project
+    if project is None or not note.branch or note.branch == project.branch:
+        return ()
+    if not same_repository(note.repository or project.identity, project.identity):
+        return ()
+    try:
+        refs = branchrefs.read(Git(project.root), seconds)
+    except BrainError:
+        return ()
+    if refs.of(note.branch):
+        return ()
+    return (f"{project.name} has no branch {_name(note.branch)} here: check its name, or fetch it",)
 
 
 def search(

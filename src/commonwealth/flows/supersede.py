@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from commonwealth import timeline
 from commonwealth.curate import secrets
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import drafts, identity, indexing, recall, remember, replaced, saving
+from commonwealth.flows import drafts, identity, indexing, recall, remember, replaced, saving, scope
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.drafts import Draft
 from commonwealth.flows.identity import Session
 from commonwealth.flows.replaced import Old
 from commonwealth.index import lookup
-from commonwealth.model import CLOSED_STATUSES, Note, NoteFile, Receipt
+from commonwealth.model import CLOSED_STATUSES, TYPES, Item, Note, NoteFile, Receipt
 from commonwealth.notes import closing, codec, naming
 from commonwealth.repo.commit import Change
 from commonwealth.safetext import one_line
@@ -36,11 +36,15 @@ def supersede(
     Raises Usage that names an invalid field; Refused for an id that is unknown, ambiguous, no fact's, retracted or
     superseded already.
     """
-    draft, starts = _validated(draft, effective_at)
+    given, (draft, starts) = draft, _validated(replace(draft, kind=draft.kind or "memory"), effective_at)
     author = identity.whoami(brain)
     found = _located(brain, note_ids)
     ids = tuple(one.id for one in found)
+    before = [replaced.read(brain, one) for one in found]
+    draft = _inheriting(draft, given.kind, [old.note for old in before])
     note = drafts.note_of(draft, brain, author, session, now)
+    if given.repository is None:
+        note = replace(note, repository=draft.repository)
     call = (*drafts.call_of(brain, note, draft, author), "supersedes", *sorted(ids))
     if draft.idempotency_key:
         call = drafts.call_of(brain, note, draft, author)
@@ -56,7 +60,6 @@ def supersede(
     else:
         note = replace(note, id=naming.new_id(note.title, now, short))
         path = naming.note_path(note.kind, note.id, now, brain.folders)
-    before = [replaced.read(brain, one) for one in found]
     for old in before:
         _require_open(old, note)
     if (mode := review_mode(brain)) != "auto":
@@ -66,7 +69,8 @@ def supersede(
     receipt = saving.save(
         brain, write.plan, ids=(note.id, *ids), message=message, author=author, now=now, command="supersede"
     )
-    return _told(receipt, note, ids, now, [warning for one in found for warning in one.warnings])
+    warnings = [warning for one in found for warning in one.warnings]
+    return _told(receipt, note, before, now, [*warnings, *_gaps(before, note), *scope.missing(brain, note)])
 
 
 def _validated(draft: Draft, effective_at: str | None) -> tuple[Draft, str | None]:
@@ -82,6 +86,32 @@ def _validated(draft: Draft, effective_at: str | None) -> tuple[Draft, str | Non
             hint=f"Give one of the two. {_NOTHING}",
         )
     return draft, draft.valid_from
+
+
+def _inheriting(draft: Draft, kind: str, olds: Sequence[Note]) -> Draft:
+    """What the caller left out, from the notes that are replaced: what they all say of kind, type and repository, and
+    the components and tags of each. A status or a confidence is never taken over: it was that of another fact.
+
+    An empty `kind` is one that was left out.
+    """
+
+    def common(name: str) -> str | None:
+        values = {getattr(note, name) for note in olds}
+        return values.pop() if len(values) == 1 else None
+
+    def every(name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(value for note in olds for value in getattr(note, name)))
+
+    kind = kind or (draft.type is None and common("kind")) or "memory"
+    type_ = common("type") if kind == common("kind") else None
+    return replace(
+        draft,
+        kind=kind,
+        type=draft.type or (type_ if type_ in TYPES else None),
+        repository=draft.repository or common("repository"),
+        components=draft.components or every("components"),
+        tags=draft.tags or every("tags"),
+    )
 
 
 def _located(brain: Brain, note_ids: Sequence[str]) -> tuple[recall.Located, ...]:
@@ -135,12 +165,21 @@ def _require_open(old: Old, by: Note) -> None:
         last = ended or (first.id if first else None)
         said = f" by {last}" if last else ""
         step = f"Supersede that note, the end of the chain: `brain supersede {last} …`. " if last else ""
+        plan = next((other for other in old.others if other.id == last), None)
+        if plan is not None and (starts := closing.begins(plan)) and starts > (by.valid_from or ""):
+            raise Refused(
+                f"id: {note.id} is to be superseded by {plan.id} from {starts} on.",
+                hint=f"To move that instant: `brain update {plan.id} --valid-from T`. To cancel the plan: `brain "
+                f"retract {plan.id} --reason R`, then supersede {note.id}. {_NOTHING}",
+            )
         raise Refused(f"id: {note.id} was superseded{said} already.", hint=f"{step}{_NOTHING}")
     if note.valid_from and by.valid_from and by.valid_from < note.valid_from:
+        move = f" To move its beginning: `brain update {note.id} --valid-from T`." if note.supersedes else ""
         raise Usage(
             f"effective_at: {by.valid_from} is before valid_from {note.valid_from} of {note.id}, which would then have "
             "been true at no time.",
-            hint=f"Give a later instant, or retract that note if it was never true: `brain retract`. {_NOTHING}",
+            hint="Give a later instant, or retract that note if it was never true, or is a plan that is cancelled: "
+            f"`brain retract`.{move} {_NOTHING}",
         )
 
 
@@ -199,10 +238,31 @@ def _staged(receipt: Receipt, ids: Sequence[str]) -> Receipt:
     )
 
 
-def _told(receipt: Receipt, note: Note, ids: Sequence[str], now: str, warnings: Sequence[str]) -> Receipt:
+def _gaps(olds: Sequence[Old], by: Note) -> list[str]:
+    """Where a note had ended before its replacement begins: between the two neither is true."""
+    ended = ((old.note, old.note.valid_until) for old in olds if old.note.status not in CLOSED_STATUSES)
+    return [
+        f"{note.id} had ended at {end} already: from then until {by.valid_from} neither is true"
+        for note, end in ended
+        if end and by.valid_from and end < by.valid_from
+    ]
+
+
+def _items(note: Note, olds: Sequence[Old]) -> tuple[Item, ...]:
+    """What became of each note; one that had an end of its own before keeps that."""
+    at = note.valid_from or ""
+    ends = ((old.note.id, min(filter(None, (old.note.valid_until, at)), default="")) for old in olds)
+    closed = (Item(id_, "closed", f"is true until {end}") for id_, end in ends)
+    return (Item(note.id, "added", f"is true from {at}"), *closed)
+
+
+def _told(receipt: Receipt, note: Note, olds: Sequence[Old], now: str, warnings: Sequence[str]) -> Receipt:
     receipt = replace(receipt, warnings=(*warnings, *receipt.warnings))
     if receipt.state != "committed":
         return receipt
+    ids = [old.note.id for old in olds]
+    if note.id in receipt.ids and not receipt.conflicts:
+        receipt = replace(receipt, items=_items(note, olds))
     if receipt.conflicts:
         step = "`brain conflicts list` shows what is in conflict, `brain conflicts resolve` ends it."
         return replace(receipt, reason="somebody else superseded the note at the same time", next=step)

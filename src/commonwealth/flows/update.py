@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields, replace
 from commonwealth import timeline
 from commonwealth.curate import secrets
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import identity, recall, saving
+from commonwealth.flows import ends, identity, recall, saving, scope
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
-from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Note, Provenance, Receipt
+from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Item, Note, Provenance, Receipt
 from commonwealth.notes import codec, naming, sections, store
 from commonwealth.repo.commit import Change
 from commonwealth.repo.refname import branch_name
@@ -70,7 +70,10 @@ def update(
     edit = _Edit(_validated(changes), body, section, now)
     author = identity.whoami(brain)
     found = recall.located_once(brain, note_id)
+    _require_fields_of(found, changes)
+    ends.require_open(brain, found, edit.values)
     before = _bytes_at(brain, found)
+    items: list[Item] = []
     edited = edit.of(before, found, again=False)
     if edited is None and (section is None or not section.adds):
         return Receipt("unchanged", (found.id,), reason=_SAID)
@@ -78,8 +81,9 @@ def update(
         return refusal
 
     def plan() -> saving.Planned | Receipt:
+        items.clear()
         place, there = _still(brain, found)
-        _parsed(there, place)
+        was = _parsed(there, place)[1]
         planned = saving.Planned([Change(place.path, there, there)])
         if edited is not None:
             planned = saving.united(brain, place.path, before, edited)
@@ -90,15 +94,35 @@ def update(
             return Receipt("unchanged", (place.id,), reason=_SAID)
         if (refusal := _refusal(added, place)) is not None:
             return refusal
-        return replace(planned, changes=[replace(first, data=added), *beside])
+        along, told = ends.moved(brain, was, added, place.path)
+        items.extend([Item(place.id, "changed"), *told] if told else [])
+        ids = (place.id, *(item.id for item in told)) if told else planned.ids
+        return replace(planned, changes=[replace(first, data=added), *beside, *along], ids=ids)
 
     message = f"Update: {one_line(found.title, 60)}{identity.trailers(session)}"
     receipt = saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now, command="update")
+    if receipt.state == "committed":
+        receipt = replace(receipt, items=tuple(items))
     emptied = _emptied(section, body) if receipt.state == "committed" else ()
-    return replace(_explained(receipt), warnings=(*found.warnings, *emptied, *receipt.warnings))
+    unknown = scope.missing(brain, _parsed(edited, found)[1]) if edited and "branch" in edit.values else ()
+    return replace(_explained(receipt), warnings=(*found.warnings, *emptied, *unknown, *receipt.warnings))
 
 
 _SAID = "the note says so already"
+
+_NO_FACTS = {"work-state": "a work record", "person": "the note of a person"}
+_FACTS_ONLY = (*_CHOICES, *_TIMES, "deciders")
+
+
+def _require_fields_of(found: recall.Located, changes: Mapping[str, FieldValue]) -> None:
+    """Raises Usage where a note that tells no fact is given what only a fact has."""
+    name = _NO_FACTS.get(found.kind)
+    wrong = [key for key in _FACTS_ONLY if changes.get(key)]
+    if name and wrong:
+        step = "`brain work update` says how work stands; n" if found.kind == "work-state" else "N"
+        raise Usage(
+            f"{', '.join(wrong)}: {found.id} is {name}, and only a fact has this.", hint=f"{step}othing was written."
+        )
 
 
 def _explained(receipt: Receipt) -> Receipt:
@@ -194,7 +218,7 @@ class _Edit:
         if new == old:
             return None
         if not again and not self.values.keys().isdisjoint(_TIMES):
-            _check(new)
+            ends.require_order(new, self.values)
         new = replace(new, updated_at=self.now)
         changed = codec.changes(old, new)
         return codec.edit(text, changed, None if new.body == old.body else new.body, at.path).encode()
@@ -263,8 +287,3 @@ def _body(old: str, section: SectionEdit | None, body: str | None) -> str:
     if section.insert is not None:
         return sections.insert_into_section(new, section.heading, section.insert, create=section.create)
     return sections.replace_section(new, section.heading, section.replace or "", create=section.create)
-
-
-def _check(note: Note) -> None:
-    if note.valid_from and note.valid_until and note.valid_until <= note.valid_from:
-        raise Usage(f"valid_until: {note.valid_until} is not after valid_from {note.valid_from}.")

@@ -6,6 +6,7 @@ what is compared in `worksearch`.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -68,7 +69,7 @@ def start(brain: Brain, draft: WorkDraft, *, session: Session, now: str) -> Star
         return Started(receipt, _overlaps(brain, known, author, session, now))
     note = double.note if double is not None else replace(note, id=naming.new_id(note.title, now, short))
     path = double.path if double is not None else naming.note_path(note.kind, note.id, now, brain.folders)
-    receipt = _commit(brain, note, path, author, session, now)
+    receipt = _warned(_commit(brain, note, path, author, session, now), *_untouching(note))
     return Started(receipt, _overlaps(brain, replace(note, id=receipt.ids[0]), author, session, now))
 
 
@@ -121,6 +122,18 @@ def _commit(brain: Brain, note: Note, path: str, author: Identity, session: Sess
     return saving.save(brain, plan, ids=(note.id,), message=message, author=author, now=now, command="work")
 
 
+def _untouching(note: Note) -> tuple[str, ...]:
+    """That nothing can overlap with a record which names nothing."""
+    if note.files or note.components:
+        return ()
+    return ("it names no file and no component, so nobody learns that they change the same: add some with an update",)
+
+
+def _warned(receipt: Receipt, *warnings: str) -> Receipt:
+    """The receipt of a commit with warnings before its own."""
+    return replace(receipt, warnings=(*warnings, *receipt.warnings)) if receipt.state == "committed" else receipt
+
+
 def _overlaps(brain: Brain, note: Note, author: Identity, session: Session, now: str) -> tuple[WorkHit, ...]:
     return worksearch.overlapping(brain, note, author=author, session=session, now=now)
 
@@ -151,11 +164,14 @@ def update(
     def edit(old: Note) -> Note:
         return _edited(old, wanted, author, now)
 
-    warnings = _revived(there, edit(there), now)
+    new = edit(there)
+    warnings = (*_revived(there, new, now), *_over(there, new))
+    if new.files != there.files or new.components != there.components:
+        warnings += _untouching(new)
     receipt = _write(brain, found, edit, "Update work", author, session, now)
     if receipt.state not in ("committed", "unchanged"):
         return Started(receipt)
-    told = replace(receipt, warnings=(*warnings, *receipt.warnings)) if receipt.state == "committed" else receipt
+    told = _warned(receipt, *warnings)
     note = _located(brain, found.id)[1]
     return Started(told, _overlaps(brain, note, author, session, now) if leases.is_open(note) else ())
 
@@ -165,6 +181,9 @@ def _edited(old: Note, wanted: Changed, author: Identity, now: str) -> Note:
     status = wanted.values.get("status")
     if isinstance(status, str) and status != old.status:
         new = replace(new, status=status, completed_at=now if status == "completed" else None)
+        if status in DONE_STATUSES and _foreign(old, author):
+            said = f"{_by(old, author, now)}."
+            new = replace(new, body=_with_section(new.body, f"{status.capitalize()} {now}", said, old, None))
     if wanted.progress:
         new = replace(new, body=_with_section(new.body, f"Progress {now}", wanted.progress, old, author))
     if new == old and wanted.lease_minutes is None:
@@ -189,6 +208,22 @@ def _revived(old: Note, new: Note, now: str) -> tuple[str, ...]:
         return ()
     was = f"it was {old.status}" if old.status in DONE_STATUSES else f"its lease was over at {leases.end_of(old)}"
     return (f"{was}; it is active again, until {new.lease_until}",)
+
+
+_ENDED = re.compile(
+    r"^## (?:Completed|Abandoned) \S+\n+Ended for .{1,60}? by (.{1,60}?)(?:; its lease was over at \S+)?\.$",
+    re.MULTILINE,
+)
+
+
+def _over(old: Note, new: Note) -> tuple[str, ...]:
+    """That a record which has ended was changed and stays ended, with who ended it and when."""
+    if new is old or old.status not in DONE_STATUSES or new.status != old.status:
+        return ()
+    by = _ENDED.findall(old.body)
+    when = old.completed_at or old.updated_at
+    ended = " ".join((old.status, *([f"by {one_line(by[-1], 60)}"] if by else []), *([f"at {when}"] if when else [])))
+    return (f"the work was {ended}, and stays so; the status in-progress reopens it",)
 
 
 # Ending
@@ -322,7 +357,8 @@ def _require_own(note: Note, author: Identity) -> None:
     if _foreign(note, author):
         raise Refused(
             f"{note.id} is the work of {one_line(note.owner or note.author or 'somebody else', 60)}.",
-            hint="It holds you up in nothing: announce your own with `brain work start`. Nothing was written.",
+            hint="It holds you up in nothing: announce your own with `brain work start`, or change theirs all the same "
+            "with `--force`. Nothing was written.",
         )
 
 

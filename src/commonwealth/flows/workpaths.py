@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from commonwealth.errors import BrainError
+from commonwealth.errors import BrainError, Usage
 from commonwealth.index.values import clean_path
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.project import Project
@@ -15,10 +15,14 @@ from commonwealth.repo.project import Project
 LONGEST = 1000
 """Characters of a path."""
 
+EVERYTHING = "**"
+"""What the root of a repository is called: all that lies in it."""
+
 GIT_SECONDS = 2.0
 MOST_COMMITS = 20
 """So many commits that records began at are asked for renamed files."""
 
+_EMPTY = "a path is empty; `.` stands for the folder that you are in, at the root for everything"
 _DRIVE = re.compile(r"[A-Za-z]:/")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
@@ -32,26 +36,28 @@ class Place:
     cwd: str
 
     def inside(self, given: str) -> str:
-        """The path from the root of the repository; empty for the root. Raises ValueError with one clause.
+        """The path from the root of the repository; the root itself is EVERYTHING. Raises ValueError with one clause.
 
         An absolute path has to lie in the work tree. A relative one is taken from the root, and from the caller's
         folder where it begins with `./` or `../`, or where only that has such a file.
         """
         text = given.strip().replace("\\", "/")
+        if not text:
+            raise ValueError(_EMPTY)
         if _CONTROL.search(text):
             raise ValueError(f"{given[:80]!r} holds a line break or another control character")
         if len(text) > LONGEST:
             raise ValueError(f"a path has {len(text)} characters, and at most {LONGEST} are possible")
         if text.startswith("/") or _DRIVE.match(text):
             return self._of_absolute(text)
-        return _joined((*self._base(text), *text.split("/")), text)
+        return _joined((*self._base(text), *text.split("/")), text) or EVERYTHING
 
     def _of_absolute(self, text: str) -> str:
         for root in self._roots():
-            if text == root:
-                return ""
+            if text.rstrip("/") == root:
+                return EVERYTHING
             if text.startswith(f"{root}/"):
-                return _joined(text[len(root) + 1 :].split("/"), text)
+                return _joined(text[len(root) + 1 :].split("/"), text) or EVERYTHING
         where = f"the repository at {self.project.root}" if self.project else "any repository that this session is in"
         raise ValueError(f"{text!r} lies outside {where}")
 
@@ -101,9 +107,14 @@ def _joined(parts: Iterable[str], given: str) -> str:
 
 
 def asked(place: Place, paths: Iterable[str]) -> tuple[str, ...]:
-    """Paths to look for: from the root where they can be taken from there, else as they are."""
+    """Paths to look for: from the root where they can be taken from there, else as they are.
+
+    Raises Usage for an empty one, which would find nothing.
+    """
     found: dict[str, None] = {}
     for path in paths:
+        if not path.strip():
+            raise Usage(f"files: {_EMPTY}.")
         try:
             found[place.inside(path)] = None
         except ValueError:

@@ -6,11 +6,14 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from json import dumps
 
-from commonwealth.index import lookup, schema
+from commonwealth.index import filters, lookup, schema
 from commonwealth.index.values import folded
 from commonwealth.model import WORK_STATUSES, NoteFile
 
 OPEN = WORK_STATUSES[:3]
+
+MOST = 2_000
+"""So many open records of one repository are read at once, those that were changed last."""
 
 
 def commits(conn: sqlite3.Connection) -> tuple[str, ...]:
@@ -18,6 +21,18 @@ def commits(conn: sqlite3.Connection) -> tuple[str, ...]:
     with schema.snapshot(conn):
         rows = conn.execute("SELECT DISTINCT value FROM links WHERE field = ?", (schema.WORK_COMMIT,))
         return tuple(commit for (commit,) in rows)
+
+
+def of_repository(conn: sqlite3.Connection, name: str) -> tuple[NoteFile, ...]:
+    """The open work records of the repository that `name` means, what was changed last first; at most MOST."""
+    with schema.snapshot(conn):
+        condition, arguments = filters.on("w.rowid", [filters.of_repository(conn, name)])
+        rows = conn.execute(
+            "SELECT w.rowid FROM notes AS w WHERE w.kind = 'work-state' AND w.status IN (?, ?, ?)"
+            f"{condition} ORDER BY w.updated DESC, w.id LIMIT ?",
+            (*OPEN, *arguments, MOST),
+        )
+        return tuple(lookup.stored(conn, [rowid for (rowid,) in rows]).values())
 
 
 def touching(

@@ -16,7 +16,7 @@ INDEX = "INDEX.md"
 ROUTER = "COMMONWEALTH.md"
 MAX_ROUTER = 8 * 1024
 
-_NAMES = {"memory": "Memory", "decision": "Decisions", "work-state": "Active work", "person": "People"}
+_NAMES = {"memory": "Memory", "decision": "Decisions", "work-state": "Work records", "person": "People"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 _STARTS_LIST = re.compile(r"^(?:([-+=])|(\d+)([.)]))")
 _UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/")
@@ -60,10 +60,19 @@ def _state(note: Note) -> str:
     if note.kind == "work-state":
         return text(note.status, 40)
     if note.status == "superseded" and note.superseded_by:
-        return f"superseded by {text(note.superseded_by, 120)}"
+        since = f" from {note.superseded_at[:10]}" if note.superseded_at else ""
+        return f"superseded by {text(note.superseded_by, 120)}{since}"
     if note.status in (*CLOSED_STATUSES, "hypothesis"):
         return note.status
-    return f"valid until {note.valid_until[:10]}" if note.valid_until else ""
+    return ", ".join(_ends(note))
+
+
+def _ends(note: Note) -> Iterable[str]:
+    """The ends of its validity that a reader cannot guess: a beginning only where it lay ahead at the recording."""
+    if note.valid_from and note.created_at and note.created_at < note.valid_from:
+        yield f"from {note.valid_from[:10]}"
+    if note.valid_until:
+        yield f"valid until {note.valid_until[:10]}"
 
 
 def _disputed(note: Note) -> str:
@@ -177,7 +186,8 @@ _USE = """
 - Find: `brain search WORDS`, `brain recall WORDS`, or the tool `memory_search`.
 - Record: `brain remember TITLE -m TEXT`, `brain decide TITLE`, or the tool `memory_record`.
 - A note says how sure it is (`status`, `confidence`), when it holds (`valid_from`, `valid_until`) and where it
-  comes from (`provenance`). A superseded or retracted note is history: follow `superseded_by`.
+  comes from (`provenance`). A superseded note was or is true until `valid_until`; from then on the note named in
+  `superseded_by` is. A retracted one was never true.
 """
 _LATEST = "\n## Latest\n\n"
 

@@ -16,6 +16,7 @@ from commonwealth.model import (
     CLOSED_STATUSES,
     CONFIDENCES,
     KINDS,
+    SILENT_CHOICES,
     STATUSES,
     TYPES,
     VERIFICATIONS,
@@ -108,13 +109,6 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
     "person": {"type": "discovery", "status": "observed", "confidence": "medium"},
 }
 _ALLOWED = {"type": TYPES, "status": STATUSES, "confidence": CONFIDENCES}
-# Of these kinds only the named choices say something; the others are written where they differ.
-_SILENT: Mapping[str, frozenset[str]] = {
-    "memory": frozenset(),
-    "decision": frozenset(),
-    "work-state": frozenset(("type", "confidence")),
-    "person": frozenset(("type", "status", "confidence")),
-}
 # The words of Nygard's and MADR's decision records.
 _FOREIGN_STATUS: Mapping[str, str] = {
     "accepted": "decision",
@@ -298,7 +292,7 @@ def first_heading(body: str) -> str | None:
 def fields(note: Note) -> dict[str, Any]:
     """The values of a note's frontmatter in canonical order; what is empty or goes without saying is left out."""
     kind, extra = note.kind, note.extra
-    silent = _SILENT[kind]
+    silent = SILENT_CHOICES[kind]
     values: dict[str, Any] = {}
     for key, how in KEYS.items():
         value = getattr(note, key)

@@ -31,13 +31,15 @@ def is_default(project: Project, branch: str | None) -> bool:
 
 def changed_files(project: Project, seconds: float) -> tuple[str, ...]:
     """The tracked files that differ from where the branch left the default one, edits that are not committed included;
-    paths from the root, at most `MOST`. By one git; nothing where it has no answer within `seconds`.
+    paths from the root, at most `MOST`. No file is read, so one that was only touched counts too. By one git; nothing
+    where it has no answer within `seconds`.
     """
     if project.commit is None:
         return ()
     base = default_ref(project)
     since = ("--merge-base", base) if base is not None else ("HEAD",)
-    words = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+    # `diff` would read the files that look changed, through the filter programs that the repository names.
+    words = ("diff-index", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=all")
     try:
         done = Git(project.root).call(*words, *since, "--", timeout=seconds)
     except BrainError:

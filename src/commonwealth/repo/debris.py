@@ -21,15 +21,17 @@ _ABANDONED_AFTER = 600.0
 def sweep(git: Git) -> None:
     """Remove unfinished files and scratch folders that are old enough to have no owner any more.
 
-    Costs one listing of a small folder; what cannot be removed stays.
+    Costs a listing of a few small folders; what cannot be removed stays.
     """
-    folder = state_file(git, "")
-    oldest = time.time() - _ABANDONED_AFTER
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        for entry in found:
-            ours = entry.name.startswith(SCRATCH) or atomic.TEMPORARY.fullmatch(entry.name)
-            if ours and entry.stat(follow_symlinks=False).st_mtime < oldest:
-                _remove(entry)
+    own, oldest = state_file(git, ""), time.time() - _ABANDONED_AFTER
+    # Git's own settings are written by us too: what it ignores, and where its HEAD or config was broken.
+    for folder in (own, git.git_dir, os.path.join(git.common_dir, "info")):
+        with contextlib.suppress(OSError), os.scandir(folder) as found:
+            for entry in found:
+                scratch = folder == own and entry.name.startswith(SCRATCH)
+                ours = scratch or atomic.TEMPORARY.fullmatch(entry.name)
+                if ours and entry.stat(follow_symlinks=False).st_mtime < oldest:
+                    _remove(entry)
 
 
 def _remove(entry: os.DirEntry[str]) -> None:

@@ -28,6 +28,7 @@ _MADE = (b"commit", b"cherry-pick", b"am", b"revert")
 """What git's log of a branch says of new commits; a rebase may only have brought it up to date."""
 
 _LOG = 1 << 20
+_PLAIN = ("--no-ext-diff", "--no-textconv")
 _SECONDS = 10.0
 
 
@@ -112,11 +113,11 @@ def _by_squash(git: Git, main: str, tip: str) -> str | None:
         return None
     span = ("--first-parent", f"--max-count={_COMMITS}", "--end-of-options", f"{base}..{main}", "--", *files)
     commits = git.text("rev-list", *span, timeout=_SECONDS).split()
-    wanted = _patches(git, git.run("diff-tree", "-p", base, tip, timeout=_SECONDS))
+    wanted = _patches(git, git.run("diff-tree", "-p", *_PLAIN, base, tip, timeout=_SECONDS))
     for commit in reversed(commits):
         if not git.call("diff-tree", "--quiet", "-r", commit, tip, "--", *files, timeout=_SECONDS).code:
             return commit
-        change = git.run("diff-tree", "-p", f"{commit}^1", commit, timeout=_SECONDS)
+        change = git.run("diff-tree", "-p", *_PLAIN, f"{commit}^1", commit, timeout=_SECONDS)
         if wanted and _patches(git, change) == wanted:
             return commit
     return None

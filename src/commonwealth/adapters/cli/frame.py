@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from commonwealth import __version__, timeline
-from commonwealth.errors import Usage
+from commonwealth.errors import BrainError, Usage
 
 P = ParamSpec("P")
 Tree = Mapping[str, Mapping[str, tuple[str, str]]]
@@ -22,6 +22,17 @@ class Command(click.Command):
     """A click command whose help ends with examples."""
 
     examples: tuple[str, ...] = ()
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Run the command. What the flows say of a field is told of the option that gave it."""
+        try:
+            return int(super().invoke(ctx) or 0)
+        except BrainError as error:
+            from commonwealth.adapters.cli.wording import reworded  # only a call that failed needs it
+
+            error.message = reworded(error.message, self)
+            error.hint = reworded(error.hint, self) if error.hint else None
+            raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples as they are typed."""
@@ -166,7 +177,8 @@ def _unknown(name: str, names: Sequence[str], path: str) -> Usage:
     from difflib import get_close_matches
 
     near = [other for other in names if name and other.startswith(name.lower())]
-    near += [other for other in get_close_matches(name.lower(), names, cutoff=0.55) if other not in near]
+    alike = get_close_matches(name.lower(), names, cutoff=0.8) or get_close_matches(name.lower(), names, cutoff=0.55)
+    near += [other for other in alike if other not in near]
     meant = " or ".join(f"`{path} {other}`" for other in near[:3])
     return Usage(
         f"There is no command {name!r}.",

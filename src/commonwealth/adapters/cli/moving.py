@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from commonwealth import timeline
@@ -9,7 +11,9 @@ from commonwealth.adapters import show
 from commonwealth.adapters.cli import documents
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
-from commonwealth.flows import syncing, synclog, upkeep
+from commonwealth.errors import BrainError
+from commonwealth.flows import conflicts, syncing, synclog, upkeep
+from commonwealth.flows.brains import Brain
 
 
 @command("sync", "brain sync", "brain sync --timeout 60 --json")
@@ -41,7 +45,19 @@ def sync_command(call: Call, timeout: float, accept_deletions: bool, adopt_remot
         receipt = syncing.sync(
             brain, timeout=timeout, accept_deletions=accept_deletions, adopt_remote=adopt_remote, asked=True
         )
-    return call.answer(receipt)
+    code = call.answer(receipt)
+    if not (receipt.conflicts or call.screen.as_json):
+        _remind(call, brain)
+    return code
+
+
+def _remind(call: Call, brain: Brain) -> None:
+    """One line on conflicts that were open before; a document has those that came up, and `status` has all."""
+    count = 0
+    with suppress(BrainError, OSError):  # the sync is done; an index that balks is told of by `status`
+        count = conflicts.count_open(brain)
+    if count:
+        call.screen.remark(f"{count} conflict{' is' if count == 1 else 's are'} open. {syncing.SETTLE}")
 
 
 @command("status", "brain status", "brain status --log --json")

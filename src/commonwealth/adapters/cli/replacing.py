@@ -24,7 +24,9 @@ from commonwealth.flows.supersede import supersede
 @click.argument("title")
 @many("--also", "also", metavar="ID", help="Another note that is replaced as well.")
 @click.option("--at", type=TIME, metavar="TIME", help="From when on the new fact is true; now, if left out.")
-@click.option("--kind", type=click.Choice(("memory", "decision")), default="memory", help="What the new note is.")
+@click.option(
+    "--kind", type=click.Choice(("memory", "decision")), help="What the new note is; what ID is, if left out."
+)
 @fields.body_options
 @fields.note_options
 @fields.decider_option
@@ -37,20 +39,21 @@ def supersede_command(
     title: str,
     also: tuple[str, ...],
     at: str | None,
-    kind: str,
+    kind: str | None,
     body: str | None,
     body_file: str | None,
     **values: object,
 ) -> int:
     """Replace a note, as reality has changed: it was true until now, and TITLE is true from now on.
 
+    What is left out of type, components, tags and repository is the old note's; status and confidence never are.
     One commit adds the new note and ends the old one at that instant; both name each other. A correction of what was
     wrong from the start is no replacement: `brain update` corrects a note, `brain retract` withdraws it. Where somebody
     else replaces the same note at the same time, both replacements are kept as a conflict, and the exit code is 4.
     """
     text = read_body(body, body_file, call.folder, call.screen)
     brain = call.brain()
-    draft = fields.draft(title, text, values, kind=kind)
+    draft = fields.draft(title, text, values, kind=kind or "")
     receipt = supersede(brain, (note_id, *also), draft, effective_at=at, session=Session(), now=timeline.now())
     return written.answer(call, receipt, brain)
 

@@ -65,6 +65,7 @@ def start_command(call: Call, title: str, **values: object) -> int:
     """Announce what you are about to change, and learn who is changing the same.
 
     Paths are taken from the root of the repository; a folder stands for all below it, and a glob knows *, ? and **.
+    `.` is the folder that you are in: at the root, everything. Work that names no file and no component warns nobody.
     """
     given, brain = Given(values), call.brain()
     draft = work.WorkDraft(

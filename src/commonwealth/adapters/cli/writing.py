@@ -107,6 +107,8 @@ def update_command(
     text = read_body(body, body_file, call.folder, call.screen) if body or body_file else body
     changes = fields.changes(values, clear)
     brain = call.brain()
+    if section is None and text is None and not changes:
+        raise Usage("There is nothing to change.", hint="`brain update --help` lists the options.")
     receipt = update(brain, note_id, changes, section=section, body=text, session=Session(), now=timeline.now())
     return written.answer(call, receipt, brain)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from commonwealth import timeline
 from commonwealth.adapters import wire, worker
-from commonwealth.adapters.mcp import answers
+from commonwealth.adapters.mcp import answers, wording
 from commonwealth.adapters.mcp.session import Client, Place, project_of, session_of
 from commonwealth.adapters.wire import JsonObject
 from commonwealth.flows import brains, identity, syncing
@@ -40,7 +40,9 @@ class Call:
         """
         if receipt.state == "committed" and syncing.has_remote(brain):
             self.afterwards.append(lambda: _publish(brain))
-        return answers.result(shown or wire.receipt_json(receipt), is_error=receipt.state == "refused")
+        return answers.result(
+            wording.of_receipt(shown or wire.receipt_json(receipt)), is_error=receipt.state == "refused"
+        )
 
 
 def _publish(brain: brains.Brain) -> None:

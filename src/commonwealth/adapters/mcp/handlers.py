@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
 from commonwealth.adapters import wire
-from commonwealth.adapters.mcp import answers, handlers_work, models
+from commonwealth.adapters.mcp import answers, handlers_work, models, wording
 from commonwealth.adapters.mcp.arguments import InvalidArguments, check, listed
 from commonwealth.adapters.mcp.calling import Call
 from commonwealth.adapters.mcp.sweeps import SWEEPS
@@ -28,7 +29,7 @@ def call(name: str, given: JsonObject, one: Call) -> JsonObject:
         told = f"{name}: {count} invalid argument{'s' if count > 1 else ''}."
         return answers.failure(told, "Mend the arguments and call again.", listed(error.complaints))
     except BrainError as error:
-        return answers.refused(error)
+        return answers.failure(wording.reworded(error.message), wording.reworded(error.hint) if error.hint else None)
 
 
 def _search(given: JsonObject, one: Call) -> JsonObject:
@@ -60,13 +61,13 @@ def _search(given: JsonObject, one: Call) -> JsonObject:
     )
     found = recall.search(brain, query, as_of=asked.as_of, sweep=SWEEPS.due_now(brain))
     one.afterwards.append(lambda: SWEEPS.follow(brain))
-    return answers.result(answers.search(wire.search_json(found)))
+    return answers.result(answers.search(wording.with_warnings(wire.search_json(found))))
 
 
 def _read(given: JsonObject, one: Call) -> JsonObject:
     asked = check(models.ReadArguments, given)
     reading = recall.read(one.brain(), asked.id, as_of=asked.as_of, now=one.now)
-    shown = answers.note(wire.reading_json(reading), asked.page)
+    shown = answers.note(wording.with_warnings(wire.reading_json(reading)), asked.page)
     if shown is None:
         return answers.failure(
             f"{asked.id} has no page {asked.page}.", "Read it without `page` to see how many it has."
@@ -106,10 +107,11 @@ def _draft(asked: models.RecordArguments) -> remember.Draft:
 def _supersede(given: JsonObject, one: Call) -> JsonObject:
     asked = check(models.SupersedeArguments, given)
     brain = one.brain()
+    named = "kind" in asked.replacement.model_fields_set
     receipt = supersede.supersede(
         brain,
         asked.id,
-        _draft(asked.replacement),
+        replace(_draft(asked.replacement), kind=asked.replacement.kind if named else ""),
         effective_at=asked.effective_at,
         session=one.session(),
         now=one.now,

@@ -1,0 +1,30 @@
+"""Messages of the flows in the words of the command line: options instead of the names of fields."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+_OPTION_OF = {"effective_at": ("at",), "branch": ("branch_scope", "branch"), "provenance.branch": ("branch",)}
+"""The parameters that a field is given by, where they have another name than the field; the first that there is."""
+
+_AT_A_START = re.compile(r"(^|; )((?:provenance\.)?[a-z]+(?:_[a-z]+)*)(?=: )")
+_ONLY_GIVEN = re.compile(r"(?<![\w'\"`/-])(effective_at|lease_minutes|as_of)(?![\w'\"`/-])")
+"""Fields that no note has: wherever they are named, what was given is meant."""
+
+
+def reworded(text: str, command: click.Command) -> str:
+    """`text` with fields that `command` has an option for named by that option, at the start of a clause."""
+    options = {
+        param.name: max(param.opts, key=len)
+        for param in command.params
+        if isinstance(param, click.Option) and param.name
+    }
+
+    def option(field: str) -> str:
+        names = _OPTION_OF.get(field, (field.removeprefix("provenance."),))
+        return next((options[name] for name in names if name in options), field)
+
+    text = _AT_A_START.sub(lambda found: found[1] + option(found[2]), text)
+    return _ONLY_GIVEN.sub(lambda found: option(found[1]), text)
