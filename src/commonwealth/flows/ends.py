@@ -9,7 +9,6 @@ from commonwealth.flows import closures, recall, replaced
 from commonwealth.flows.brains import Brain
 from commonwealth.model import Item, Note
 from commonwealth.notes import closing, codec, naming
-from commonwealth.repo.commit import Change
 
 _NOTHING = "Nothing was written."
 
@@ -46,7 +45,11 @@ def require_order(note: Note, given: Mapping[str, object]) -> None:
     raise Usage(f"valid_from: {note.valid_from} is not before valid_until {note.valid_until}.", hint=step + _NOTHING)
 
 
-def moved(brain: Brain, was: Note, data: bytes, path: str) -> tuple[list[Change], list[Item]]:
+Edited = tuple[str, bytes, bytes]
+"""The path of a note, what it says then, and what it said when it was read."""
+
+
+def moved(brain: Brain, was: Note, data: bytes, path: str) -> tuple[list[Edited], list[Item]]:
     """What ends otherwise once the note `was` is what `data` says, and begins at another instant.
 
     Raises Usage where what it replaces would then have been true at no time.
@@ -54,7 +57,7 @@ def moved(brain: Brain, was: Note, data: bytes, path: str) -> tuple[list[Change]
     note = codec.parse(codec.decode(data, path), path, was.kind)[0]
     if closing.begins(note) == closing.begins(was) or note.status == "retracted":
         return [], []
-    changes: list[Change] = []
+    changes: list[Edited] = []
     items: list[Item] = []
     for id_ in note.supersedes:
         try:
@@ -72,7 +75,7 @@ def moved(brain: Brain, was: Note, data: bytes, path: str) -> tuple[list[Change]
                 "note replaces and which would have been true at no time.",
                 hint=f"Give a later instant. {_NOTHING}",
             )
-        changes.append(Change(old.path, edited, old.data))
+        changes.append((old.path, edited, old.data))
         items.append(Item(after.id, "closed", f"is true until {after.valid_until}"))
     return changes, items
 

@@ -97,7 +97,9 @@ def update(
         along, told = ends.moved(brain, was, added, place.path)
         items.extend([Item(place.id, "changed"), *told] if told else [])
         ids = (place.id, *(item.id for item in told)) if told else planned.ids
-        return replace(planned, changes=[replace(first, data=added), *beside, *along], ids=ids)
+        return replace(
+            planned, changes=[replace(first, data=added), *beside, *(Change(*one) for one in along)], ids=ids
+        )
 
     message = f"Update: {one_line(found.title, 60)}{identity.trailers(session)}"
     receipt = saving.save(brain, plan, ids=(found.id,), message=message, author=author, now=now, command="update")
