@@ -12,7 +12,6 @@ from commonwealth.flows.identity import Identity
 from commonwealth.flows.update import FieldValue
 from commonwealth.model import Provenance
 
-OPEN = ("planned", "in-progress", "blocked")
 _OWN = 10
 
 
@@ -74,7 +73,7 @@ def complete(given: JsonObject, one: Call) -> JsonObject:
 
 def own(brain: brains.Brain, who: Identity, one: Call) -> list[Json]:
     """The ids of a person's open work records, the latest few."""
-    wanted = work.WorkQuery(person=(who.ref,), status=OPEN, limit=_OWN, now=one.now)
+    wanted = work.WorkQuery(person=(who.ref,), limit=_OWN, now=one.now)
     return [hit.note.id for hit in work.search(brain, wanted).results]
 
 
