@@ -13,15 +13,16 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 PACKAGE = SOURCE / "commonwealth"
 
 YAML = {"yamlnodes", "plainyaml", "settings"}
-FLOOR_0 = YAML | {"errors", "model", "timeline", "safetext", "routing", "atomic", "config", "faults"}
+FLOOR_0 = YAML | {"errors", "model", "timeline", "safetext", "routing", "atomic", "config", "faults", "conversation"}
 MAY_IMPORT = {
     **dict.fromkeys(FLOOR_0, FLOOR_0),
     "notes": FLOOR_0,
     "repo": FLOOR_0,
     "index": FLOOR_0,
     "curate": FLOOR_0,
+    "capture": FLOOR_0,
     "hosts": FLOOR_0,
-    "flows": FLOOR_0 | {"notes", "repo", "index", "curate", "hosts"},
+    "flows": FLOOR_0 | {"notes", "repo", "index", "curate", "capture", "hosts"},
     "adapters": FLOOR_0 | {"flows", "hosts"},
     "__main__": FLOOR_0 | {"flows", "adapters"},
     "__init__": set[str](),

@@ -211,6 +211,62 @@ class Finding:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Lines of a transcript that a draft rests on: 1-based, inclusive, at most 40."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A note that a session seems to have earned, before anybody judged it.
+
+    `evidence` is where the transcript says it; `quotes` are short passages from there. `signal` names the rule that
+    saw it, or `model`; `strength` (0 to 1) is how clear the signal was, and orders candidates of one session.
+    `scope` is a branch where the fact may hold only there. `reverses` names earlier candidates of the same run (by
+    position) that this one corrects.
+    """
+
+    title: str
+    summary: str
+    evidence: Span
+    body: str = ""
+    kind: str = "memory"
+    type: str = "discovery"
+    status: str = "observed"
+    confidence: str = "medium"
+    observed_at: str | None = None
+    files: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    quotes: tuple[str, ...] = ()
+    signal: str = ""
+    strength: float = 0.5
+    scope: str | None = None
+    reverses: tuple[int, ...] = ()
+
+
+VERDICTS = ("promote", "review", "drop")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate says of a candidate, with reasons that a person understands.
+
+    `duplicate_of` is the id of the note or candidate that says the same already, `contradicts` are ids of notes that
+    it cannot stand beside, `replaces` those of candidates of the same session that it says better or corrects.
+    """
+
+    verdict: str
+    reasons: tuple[str, ...] = ()
+    duplicate_of: str | None = None
+    contradicts: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+    verified: Verified | None = None
+
+
 def same_repository(one: str, other: str) -> bool:
     """Whether two names mean one repository: case is ignored, and where either side has no slash only
     the last segments are compared."""
