@@ -69,7 +69,8 @@ class Conversation:
     `events` are in the order of the file. `first` and `last` are the lines looked at (0 where none was); `skipped`
     counts the records that are no conversation by kind, `broken` the lines that could not be read. `files` were
     edited in the session, `commits` made or checked out in it. `complete` says that the session is known to have
-    ended, so that its last turn is final.
+    ended, so that its last turn is final. `before` is the end of what an earlier run looked at: it tells what the first
+    events answer, and nothing is drafted from it again.
     """
 
     host: str
@@ -88,6 +89,7 @@ class Conversation:
     skipped: Mapping[str, int] = field(default_factory=_none)
     broken: tuple[int, ...] = ()
     complete: bool = True
+    before: tuple[Event, ...] = ()
 
 
 def turns(conversation: Conversation) -> Iterator[tuple[Event, ...]]:
