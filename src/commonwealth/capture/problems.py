@@ -1,0 +1,54 @@
+"""What a finding was found for: the problem in the words of the person who had it, which names what `it` is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from commonwealth.capture.episodes import PASTED, Episodes, Turn, asks
+from commonwealth.capture.finding import Finding
+from commonwealth.capture.sentences import cut
+from commonwealth.capture.signals import user_flags
+from commonwealth.capture.subjects import terms
+from commonwealth.capture.wording import shareable
+
+PROBLEM = 220
+"""Characters of a problem that a summary quotes."""
+BACK = 3
+"""Turns back in which the problem is looked for that a short follow-up goes on about."""
+
+
+def with_problems(told: Episodes, findings: list[Finding]) -> list[Finding]:
+    """The findings, the strongest of each turn with the problem that it settles."""
+    given: set[int] = set()
+    results: list[Finding] = []
+    for finding in findings:
+        turn = told.turn_of(finding.seed.event)
+        if finding.role in ("cause", "remedy") and turn.number not in given:
+            given.add(turn.number)
+            finding = replace(finding, context=problem(told, turn))  # noqa: PLW2901 -- the finding with its problem
+        results.append(finding)
+    return results
+
+
+def problem(told: Episodes, turn: Turn) -> str:
+    """The problem that a turn is about in a sentence or two of the person's; empty where none was told."""
+    for earlier in reversed(told.turns[max(0, turn.number - BACK) : turn.number + 1]):
+        text = _stated(told, earlier)
+        if text:
+            return text
+    return ""
+
+
+def _stated(told: Episodes, turn: Turn) -> str:
+    if turn.prompt is None or not turn.asked or len(turn.prompt.text) > PASTED or "```" in turn.prompt.text:
+        return ""
+    fits = [
+        one.text
+        for one in told.spoken.get(turn.start, ())[:6]
+        if shareable(one.text)
+        and not user_flags(one.text) & {"personal", "inject", "secret"}
+        and len(terms(one.text)) > 1
+    ]
+    first = next((place for place, text in enumerate(fits) if asks(text)), 0)
+    told_of = " ".join(fits[first : first + 2])
+    return cut(told_of, PROBLEM) if len(terms(told_of)) > 2 else ""
