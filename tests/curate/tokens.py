@@ -5,6 +5,8 @@ A shape is text with fields: `{36:b62}` is 36 characters of the alphabet `b62`, 
 
 from __future__ import annotations
 
+import base64
+import json
 import random
 import re
 import string
@@ -157,6 +159,19 @@ MARKED = {
     "posthog-key": "phx_{43:b62}",
     "launchdarkly-key": f"sdk-{_UUID}",
     "cloudflare-origin": "v1.0-{24:hex}-{146:hex}",
+    "aws-bedrock-short": "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{80:b62}",
+    "clickhouse-key": "4b1dX{37:b62}",
+    "jfrog-reference": "cmVmd{59:b62}",
+    "gitlab-session": "_gitlab_session={32:b36}",
+    "vault-legacy": "s.7{23:b62}",
+    "yandex-iam": "t1.{12:url}.{86:url}",
+    "facebook-app": "{16:num}|{27:url}",
+    "settlemint-token": "sm_pat_{16:b62}",
+    "defined-networking-key": "dnkey-{26:url}-{52:url}",
+    "intra42-secret": "s-s4t2ud-{64:hex}",
+    "authress-key": "sc_{12:b36}.{5:b36}.acc-{20:b36}.{60:b64}",
+    "lob-key": "live_{35:hex}",
+    "stripe-short": "sk_test_4{11:b62}",
 }
 
 # families that only the provider's name gives away
@@ -186,6 +201,71 @@ UNMARKED = {
     "Mailgun": "{32:hex}-{8:hex}-{8:hex}",
     "Confluent": "{64:b64}",
     "Gitea": "{40:hex}",
+    "Airtable": "{17:b36}",
+    "Asana": "{32:b36}",
+    "Atlassian": "{24:b36}",
+    "Codecov": "{32:b36}",
+    "Coinbase": "{64:url}",
+    "Droneci": "{32:b36}",
+    "Etsy": "{24:b36}",
+    "Finnhub": "{20:b36}",
+    "Flickr": "{32:b36}",
+    "Gitter": "{40:b36}",
+    "Hubspot": _UUID,
+    "Intercom": "{60:url}",
+    "Kraken": "{80:b64}",
+    "Kucoin": _UUID,
+    "Launchdarkly": "{40:url}",
+    "Linkedin": "{16:b36}",
+    "Looker": "{24:b36}",
+    "Mattermost": "{26:b36}",
+    "Meraki": "{40:hex}",
+    "Messagebird": "{25:b36}",
+    "Plaid": "{30:b36}",
+    "Rapidapi": "{50:url}",
+    "Sendbird": "{40:hex}",
+    "Sentry": "{64:hex}",
+    "Squarespace": _UUID,
+    "Sumologic": "{64:b36}",
+    "Twitch": "{30:b36}",
+    "Twitter": "{50:b36}",
+    "Twitter access": "{19:num}-{40:b62}",
+    "Yandex": "YC{38:url}",
+    "Zendesk": "{40:b36}",
+}
+
+# families that stand beside their provider's name without any word for a credential
+BESIDE = {
+    name: shape
+    for name, shape in UNMARKED.items()
+    if name
+    in {
+        "Airtable",
+        "Asana",
+        "Codecov",
+        "Coinbase",
+        "Datadog",
+        "Etsy",
+        "Finnhub",
+        "Flickr",
+        "Heroku",
+        "Hubspot",
+        "Intercom",
+        "Kraken",
+        "Launchdarkly",
+        "Looker",
+        "Mattermost",
+        "Meraki",
+        "Netlify",
+        "Plaid",
+        "Rollbar",
+        "Sendbird",
+        "Sentry",
+        "Squarespace",
+        "Sumologic",
+        "Twitch",
+        "Zendesk",
+    }
 }
 
 
@@ -211,6 +291,24 @@ def in_context(name: str, token: str, chance: random.Random) -> str:
             f'{{"{provider.lower()}": {{"secret": "{token}"}}}}',
         )
     )
+
+
+def beside(name: str, token: str, chance: random.Random) -> str:
+    """A line of settings in which nothing but the provider's name says what the token is."""
+    word = chance.choice((name.lower(), name.upper(), name, f"{name.lower()}_prod", f"my_{name.lower()}"))
+    return chance.choice(
+        (f"{word}={token}", f"{word}: {token}", f'{word} = "{token}"', f"'{word}': '{token}'", f"{word} => '{token}'")
+    )
+
+
+def cluster_secret(words: dict[str, str], chance: random.Random) -> str:
+    """A cluster's Secret manifest, of YAML or JSON, with base64 values."""
+    data = {name: base64.b64encode(word.encode()).decode() for name, word in words.items()}
+    if chance.random() < 0.3:
+        return json.dumps({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}, "data": data})
+    lines = "".join(f"  {name}: {value}\n" for name, value in data.items())
+    head = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n"
+    return chance.choice((f"{head}type: Opaque\ndata:\n{lines}", f"apiVersion: v1\ndata:\n{lines}kind: Secret\n"))
 
 
 def private_key(kind: str, chance: random.Random) -> str:

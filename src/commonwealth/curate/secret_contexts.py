@@ -34,6 +34,14 @@ def is_value(value: str, test: Callable[[str], bool]) -> bool:
     return not (is_reference(value) or is_placeholder(value) or is_identifier(value)) and test(value)
 
 
+def lowered(text: str) -> str:
+    """`text` in lower case, of the same length: a letter whose lower case is longer stays as it is."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(character.lower() if len(character.lower()) == 1 else character for character in text)
+
+
 # a credential in an address, a command or a header
 
 
@@ -137,6 +145,7 @@ _TO_VALUE = (
     r"(?:\s{0,4}(?::=|=>|->|={1,3}|:)\s{0,4}"
     r"|\s(?:is|was|set to|to|of)[: ]\s?"
     r"|[\"']?,\s{0,2}[\"']?value[\"']?\s?[:=]\s?"  # {"name": "TOKEN", "value": …}
+    r"|[\"']?\s{1,4}value=(?=[\"'])"  # <add key="Password" value="…"/>
     r"|,\s?|\(\s?|>|\s)"
     r"(?P<quote>[\"'`]{0,3})(?P<value>[^\s\"'`,;<>]{6,512})"
 )
@@ -151,8 +160,6 @@ def assigned(text: str, lower: str) -> Iterator[Span]:
     """Values after a word for a credential: assigned to it, or highly random and near it."""
     if not any(word in lower for word in _WORDS):
         return
-    if len(lower) != len(text):  # a letter whose lower case is longer: offsets would not agree
-        lower = "".join(character.lower() if character.isascii() else character for character in text)
     done = 0
     for keyword in compiled(_KEYWORD).finditer(lower):
         if keyword.start() >= done and (span := _assigned(text, lower, keyword) or _nearby(text, keyword)):
@@ -171,7 +178,8 @@ def _assigned(text: str, lower: str, keyword: re.Match[str]) -> Span | None:
     value = match["value"] if match["quote"] else match["value"].rstrip(".)]}:!?\\*")
     password = keyword[0].startswith(_PASSWORD_LIKE)
     test = _is_plainly_random
-    if match["quote"] or any(mark in separator for mark in "=:>"):
+    is_verb = keyword[0] == "pass" and separator.isspace()  # pass `retries=None` to it
+    if (match["quote"] and not is_verb) or any(mark in separator for mark in "=:>"):
         test = is_password if password else is_random
     if not is_value(value, test) and not (password and _is_plain(text, keyword, match, value)):
         return None

@@ -8,28 +8,30 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
-from commonwealth.curate import secret_contexts
+from commonwealth.curate import secret_contexts, secret_manifests, secret_providers
 from commonwealth.curate.randomness import compiled, decoded, entropy, is_blank, is_name, is_placeholder, is_random
 from commonwealth.curate.secret_contexts import Span
 from commonwealth.curate.secret_rules import FRAMED, NAMED, SHAPED, Rule
 from commonwealth.model import Finding
 
 
-def scan(text: str, where: str) -> list[Finding]:
+def scan(text: str, where: str, *, sign: Callable[[str], str] | None = None) -> list[Finding]:
     """The secrets in `text`, each once a rule and line, in the order of the text.
 
     `where` names the field or file for the reader; of a text with several lines the finding's `where`
     adds the line ("body, line 3"). Also finds a value that is base64-wrapped once, or split over lines.
+    `sign` makes the fingerprint of a value.
     """
     spans = _spans(text)
     if not spans:
         return []
     place = mask(where)
     several = "\n" in text
-    findings = (
-        Finding(span.rule, f"{place}, line {text.count(chr(10), 0, span.start) + 1}" if several else place)
-        for span in spans
-    )
+    findings, line, done = [], 1, 0
+    for span in spans:
+        line, done = line + text.count("\n", done, span.start), span.start
+        name = sign(text[span.start : span.end]) if sign else ""
+        findings.append(Finding(span.rule, f"{place}, line {line}" if several else place, name))
     return list(dict.fromkeys(findings))
 
 
@@ -56,12 +58,14 @@ def _spans(text: str) -> list[Span]:
 
 
 def _plain(text: str) -> Iterator[Span]:
-    lower = text.lower()
+    lower = secret_contexts.lowered(text)
     yield from _framed(text)
     if runs := _runs(text):
         yield from _by_shape(text, "\n".join(runs))
         yield from _by_name(text, lower)
+    yield from secret_providers.beside_name(text, lower)
     yield from secret_contexts.framed(text, lower)
+    yield from secret_manifests.of_cluster(text, lower)
     yield from secret_contexts.assigned(text, lower)
 
 
