@@ -13,7 +13,18 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 PACKAGE = SOURCE / "commonwealth"
 
 YAML = {"yamlnodes", "plainyaml", "settings"}
-FLOOR_0 = YAML | {"errors", "model", "timeline", "safetext", "routing", "atomic", "config", "faults", "conversation"}
+FLOOR_0 = YAML | {
+    "errors",
+    "model",
+    "timeline",
+    "safetext",
+    "routing",
+    "atomic",
+    "config",
+    "userconfig",
+    "faults",
+    "conversation",
+}
 MAY_IMPORT = {
     **dict.fromkeys(FLOOR_0, FLOOR_0),
     "notes": FLOOR_0,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonwealth import config, plainyaml
+from commonwealth import config, plainyaml, userconfig
 from commonwealth.errors import Damaged, Refused
 from commonwealth.routing import Registry, Rule
 
@@ -491,19 +491,19 @@ def own(text: str) -> Path:
 
 
 def test_without_a_file_everything_has_its_default() -> None:
-    assert config.load_user_config() == config.UserConfig()
+    assert userconfig.load() == userconfig.UserConfig()
 
 
 def test_a_persons_settings_are_read() -> None:
     own("name: no\nemail: a@b.c\nsync_seconds: 1.5\nstart_tokens: 800\nreview: queue\n")
-    assert config.load_user_config() == config.UserConfig("no", "a@b.c", 1.5, 800, "queue")
+    assert userconfig.load() == userconfig.UserConfig("no", "a@b.c", 1.5, 800, "queue")
 
 
 @pytest.mark.parametrize("text", UNPARSABLE.values(), ids=UNPARSABLE.keys())
 def test_a_persons_config_that_cannot_be_read_is_loud(text: str) -> None:
     path = own(text)
     with pytest.raises(Damaged) as caught:
-        config.load_user_config()
+        userconfig.load()
     assert str(path) in caught.value.message
 
 
@@ -518,12 +518,12 @@ def test_a_persons_config_that_cannot_be_read_is_loud(text: str) -> None:
 def test_a_setting_that_cannot_be_is_loud(line: str) -> None:
     own(f"{line}\n")
     with pytest.raises(Damaged, match=line.split(":", maxsplit=1)[0]):
-        config.load_user_config()
+        userconfig.load()
 
 
 def test_a_misspelt_setting_is_named() -> None:
     own("revew: queue\nname: Alice\n")
-    assert "`revew` is no setting" in config.load_user_config().warnings[0]
+    assert "`revew` is no setting" in userconfig.load().warnings[0]
 
 
 def test_the_users_folder_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -557,7 +557,7 @@ def test_plain_settings_never_grow() -> None:
 def test_a_pipe_a_device_or_a_folder_in_the_place_of_a_file_holds_nothing_up(name: str) -> None:
     path = config.home() / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    load = config.load_registry if name == "registry.yaml" else config.load_user_config
+    load = config.load_registry if name == "registry.yaml" else userconfig.load
     os.mkfifo(path)
     with pytest.raises(Damaged, match=name):
         load()

@@ -78,8 +78,11 @@ def _hook(arguments: list[str]) -> int:
 
 
 def _tell(error: BrainError, arguments: list[str]) -> int:
+    from commonwealth.adapters import faultlog
     from commonwealth.safetext import clean
 
+    error.message = faultlog.without_secrets(error.message)
+    error.hint = faultlog.without_secrets(error.hint) if error.hint else None
     _answer(error, arguments)
     lines = [f"error: {clean(error.message)}"]
     if error.hint:

@@ -29,6 +29,9 @@ CONFIG_PATH = ".commonwealth/config.yaml"
 REVIEW_MODES = ("auto", "queue", "pull-request")
 """From loosest to strictest."""
 
+CAPTURES = ("rules", "model")
+"""Who drafts notes from a person's sessions. Only the person says so, never a brain."""
+
 DEFAULT_FOLDERS: Mapping[str, str] = MappingProxyType(
     {"memory": "memory", "decision": "decisions", "work-state": "work-state", "person": "people"}
 )
@@ -61,12 +64,16 @@ class BrainConfig:
     schema: int = 1
     key: str = ""
     review: str = "auto"
+    sweeps: str | None = None
+    agents: str | None = None
     folders: Mapping[str, str] = field(default_factory=lambda: DEFAULT_FOLDERS)
     warnings: tuple[str, ...] = ()
 
 
 SCHEMA = 1
-_BRAIN_KEYS = {"schema_version", "name", "key", "review", "folders", "thresholds", "features"}
+_BRAIN_KEYS = {"schema_version", "name", "key", "review", "sweeps", "agents", "folders", "thresholds", "features"}
+AGENTS = ("propose", "approve")
+"""What coding tools may do with candidates that wait, the stricter first."""
 
 
 def read_brain_config(data: bytes, where: str) -> BrainConfig:
@@ -85,30 +92,45 @@ def brain_config(text: str, where: str) -> BrainConfig:
     Raises Damaged when the text is no mapping of settings, or when the brain's schema is newer than ours.
     """
     data = settings.mapping(text, where, CONFIG_LIMIT)
-    warnings = _unknown(data, _BRAIN_KEYS, where)
+    warnings = unknown_keys(data, _BRAIN_KEYS, where)
     schema = _schema(data.get("schema_version"), where)
     for key in ("name", "key"):
         if isinstance(data.get(key), (list, dict)):
             warnings.append(f"{where}: {key} is no text and was ignored")
     review = data.get("review") or "auto"
     if not isinstance(review, str) or review not in REVIEW_MODES:
-        warnings.append(f"{where}: review {_shown(review)} is none of {', '.join(REVIEW_MODES)}; taken as `queue`")
+        warnings.append(f"{where}: review {shown(review)} is none of {', '.join(REVIEW_MODES)}; taken as `queue`")
         review = "queue"
+    sweeps = _choice(data, "sweeps", REVIEW_MODES, "queue", where, warnings)
+    agents = _choice(data, "agents", AGENTS, "propose", where, warnings)
     folders, doubts = _folders(data.get("folders"), where)
     return BrainConfig(
         name=one_line(_text(data.get("name")), 60) or "brain",
         schema=schema,
         key=_text(data.get("key")),
         review=review,
+        sweeps=sweeps,
+        agents=agents,
         folders=folders,
         warnings=(*warnings, *doubts),
     )
 
 
-def _unknown(data: Mapping[str, Value], known: Collection[str], where: str) -> list[str]:
+def _choice(
+    data: Mapping[str, Value], key: str, words: tuple[str, ...], strict: str, where: str, warnings: list[str]
+) -> str | None:
+    """A word of the team's about its own strictness: one that is not known is taken for a strict one."""
+    said = data.get(key)
+    if said is None or said in words:
+        return said if isinstance(said, str) else None
+    warnings.append(f"{where}: {key} {shown(said)} is none of {', '.join(words)}; taken as `{strict}`")
+    return strict
+
+
+def unknown_keys(data: Mapping[str, Value], known: Collection[str], where: str) -> list[str]:
     """A warning for the keys that are not known. Raises Damaged where no other key is there: such a file was
     meant to say something, and says nothing."""
-    unknown = [_shown(key) for key in data if key not in known]
+    unknown = [shown(key) for key in data if key not in known]
     if not unknown:
         return []
     named = ", ".join(unknown[:5]) + (" …" if len(unknown) > 5 else "")
@@ -125,7 +147,7 @@ def _schema(given: Value, where: str) -> int:
         return SCHEMA
     if not isinstance(given, str) or not re.fullmatch(r"[1-9][0-9]{0,8}", given):
         raise Damaged(
-            f"{where}: schema_version {_shown(given)} is no version number.", hint=f"It is {SCHEMA}; mend the file."
+            f"{where}: schema_version {shown(given)} is no version number.", hint=f"It is {SCHEMA}; mend the file."
         )
     if int(given) > SCHEMA:
         raise Damaged(
@@ -139,7 +161,7 @@ def _text(given: Value) -> str:
     return given if isinstance(given, str) else ""
 
 
-def _shown(given: Value) -> str:
+def shown(given: Value) -> str:
     """A value of a file in a message: on one line, short, nothing in it but text."""
     return f"`{one_line(str(given), 60)}`"
 
@@ -155,7 +177,7 @@ def _folders(given: Value, where: str) -> tuple[Mapping[str, str], list[str]]:
         if kind not in DEFAULT_FOLDERS:
             warnings.append(f"{where}: folders.{one_line(key, 60)} is no kind of note and was ignored")
         elif not isinstance(folder, str) or _unsafe(folder):
-            warnings.append(f"{where}: folders.{key} {_shown(folder)} is no folder inside the brain and was ignored")
+            warnings.append(f"{where}: folders.{key} {shown(folder)} is no folder inside the brain and was ignored")
         else:
             folders[kind] = folder.rstrip("/")
     if len({unicodedata.normalize("NFC", folder).casefold() for folder in folders.values()}) < len(folders):
@@ -189,7 +211,7 @@ def load_registry() -> Registry:
     Raises Damaged when the file exists and cannot be read as rules: that is never taken for "no brain".
     """
     path = registry_path()
-    text = _read(path, _REGISTRY_LIMIT)
+    text = read_text(path, _REGISTRY_LIMIT)
     return Registry() if text is None else Registry(_rules(text, path))
 
 
@@ -215,7 +237,7 @@ def _rule(entry: Value, number: int, path: Path) -> Rule:
     elif not isinstance(brain, str) or not brain or not brain.isprintable():
         raise bad("has a `brain` that is neither a name nor null")
     elif not is_folder(brain) and ("/" in brain or os.sep in brain or brain.startswith(".")):
-        raise bad(f"names the brain {_shown(brain)} by a path that depends on where it is read")
+        raise bad(f"names the brain {shown(brain)} by a path that depends on where it is read")
     if remote is not None and (not isinstance(remote, str) or not remote.isprintable()):
         raise bad("has a `remote` that is no address")
     return Rule(match, brain, remote or None)
@@ -243,7 +265,7 @@ def remove_rule(match: str) -> Rule:
     rules = load_registry().rules
     found = [at for at, rule in enumerate(rules) if same_match(rule.match, match)]
     if not found:
-        raise Refused(f"No rule matches {_shown(match)} in {registry_path()}.", hint="`brain rules list` shows them.")
+        raise Refused(f"No rule matches {shown(match)} in {registry_path()}.", hint="`brain rules list` shows them.")
     _rewrite(rules, found, None)
     return rules[found[0]]
 
@@ -255,7 +277,7 @@ def _rewrite(rules: tuple[Rule, ...], dropped: list[int], added: Rule | None) ->
     wanted = [rule for at, rule in enumerate(rules) if at not in dropped]
     if added:
         wanted.insert(min(dropped, default=len(wanted)), added)
-    present = _read(path, _REGISTRY_LIMIT) or ""
+    present = read_text(path, _REGISTRY_LIMIT) or ""
     from commonwealth import plainyaml  # noqa: PLC0415 - for writing only, which no hook does
 
     edited = plainyaml.with_entry(present, "rules", dropped, _entry(added) if added else None)
@@ -279,66 +301,10 @@ def _readable(text: str, path: Path) -> tuple[Rule, ...] | None:
         return None
 
 
-# The user's own config
+# Files of the user's
 
 
-@dataclass(frozen=True, slots=True)
-class UserConfig:
-    """Settings of this person on this machine (`COMMONWEALTH_HOME/config.yaml`)."""
-
-    name: str | None = None
-    email: str | None = None
-    sync_seconds: float = DEFAULT_SYNC_SECONDS
-    start_tokens: int = DEFAULT_START_TOKENS
-    review: str | None = None
-    warnings: tuple[str, ...] = ()
-
-
-_USER_KEYS = {"name", "email", "sync_seconds", "start_tokens", "review"}
-
-
-def load_user_config() -> UserConfig:
-    """The user's settings, defaults where there is no file. Raises Damaged when the file cannot be read, or
-    sets something to what it cannot be."""
-    path = home() / "config.yaml"
-    text = _read(path, CONFIG_LIMIT)
-    if text is None:
-        return UserConfig()
-    data = settings.mapping(text, str(path), CONFIG_LIMIT)
-    warnings = _unknown(data, _USER_KEYS, str(path))
-    review = _setting(data, "review", path)
-    if review is not None and review not in REVIEW_MODES:
-        raise Damaged(
-            f"{path}: review cannot be {_shown(review)}.",
-            hint=f"It is one of {', '.join(REVIEW_MODES)}; mend the file.",
-        )
-    return UserConfig(
-        name=_setting(data, "name", path),
-        email=_setting(data, "email", path),
-        sync_seconds=_number(data, "sync_seconds", DEFAULT_SYNC_SECONDS, path),
-        start_tokens=int(_number(data, "start_tokens", DEFAULT_START_TOKENS, path)),
-        review=review,
-        warnings=tuple(warnings),
-    )
-
-
-def _setting(data: Mapping[str, Value], key: str, path: Path) -> str | None:
-    value = data.get(key)
-    if isinstance(value, (list, dict)):
-        raise Damaged(f"{path}: {key} cannot be {_shown(value)}.", hint="It is text; mend the file.")
-    return value or None
-
-
-def _number(data: Mapping[str, Value], key: str, default: float, path: Path) -> float:
-    value = data.get(key)
-    if value is None:
-        return default
-    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,7}(?:\.[0-9]{1,7})?", value):
-        raise Damaged(f"{path}: {key} cannot be {_shown(value)}.", hint="It is a number from 0 on; mend the file.")
-    return float(value)
-
-
-def _read(path: Path, limit: int) -> str | None:
+def read_text(path: Path, limit: int) -> str | None:
     """The text of a file of the user's with its line ends, of one that is too long only enough to tell."""
     try:
         with open(path, encoding="utf-8-sig", newline="", opener=_open_regular) as file:

@@ -35,6 +35,7 @@ POINTS = (
     "push-refused",
     "debt",
     "write-committed",
+    "approve-committed",
     "settled",
     "debt-recorded",
     "adopt-commit",
@@ -51,6 +52,14 @@ POINTS = (
     "index-switched",
     "index-swept",
     "import-batch",
+    "spool-asked",
+    "spool-temp-written",
+    "drafts-made",
+    "drafts-planned",
+    "draft-staged",
+    "drafts-staged",
+    "cursor-moved",
+    "swept",
     "worker-spawn",
     "worker-started",
     "worker-locked",
@@ -71,7 +80,7 @@ POINTS = (
     "stranded-moved",
     "stranded-done",
 )
-"""Every point there is: of a write, of a sync, of the index, of an import, of the worker, of `init` and `join`."""
+"""Every point there is: of a write, a sync, the index, an import, a capture, the worker, of `init` and `join`."""
 
 _seen: dict[str, int] = {}
 

@@ -209,6 +209,20 @@ class Finding:
 
     rule: str
     where: str
+    fingerprint: str = ""
+    """By which a person says that this value is no secret (`brain secrets allow`); empty where nobody asked."""
+
+    @property
+    def told(self) -> str:
+        """What is told of it: field and rule, and how a person allows it."""
+        return f"secret: {self.where} ({self.rule}){'.' if self.fingerprint else ''}{self.allowing}"
+
+    @property
+    def allowing(self) -> str:
+        """What a person does who knows better, as a sentence with a space before it; empty without a fingerprint."""
+        if not self.fingerprint:
+            return ""
+        return f" If you know that it is none: `brain secrets allow {self.fingerprint} --reason WHY`."
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _KEY = r"(?P<key>[A-Za-z_][A-Za-z0-9_-]*):"
 _PLAIN = r"(?P<value>[A-Za-z0-9_/.~](?:[A-Za-z0-9_/.~*@+-]|:(?=[^\s]))*)"
-_LINE = re.compile(rf"(?P<indent> *)(?P<item>- )?{_KEY}(?: +{_PLAIN})?(?: +#[^\x00-\x08\x0a-\x1f\x7f-\U0010ffff]*)? *")
-_EMPTY = re.compile(r" *(?:#[^\x00-\x08\x0a-\x1f\x7f-\U0010ffff]*)?")
+_LINE = re.compile(rf"(?P<indent> *)(?P<item>- )?{_KEY}(?: +{_PLAIN})?(?: +#[\t -~]*)? *")
+_EMPTY = re.compile(r" *(?:#[\t -~]*)?")
 _NOTHING = frozenset(("~", "null", "Null", "NULL"))
 
 

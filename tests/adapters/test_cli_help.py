@@ -42,6 +42,10 @@ def test_the_commands_of_the_design_are_there() -> None:
         "rebuild-index", "rules list", "rules add", "rules remove", "rules check", "whoami", "import", "mcp",
         "hook", "plugin install", "plugin status", "plugin uninstall", "demo", "doctor", "brief",
         "conflicts list", "conflicts resolve", "history", "daemon run", "daemon status", "daemon unit",
+        "capture", "curate", "verify", "consolidate",
+        "check", "secrets check", "secrets allow", "secrets list", "secrets revoke",
+        "review list", "review show", "review approve", "review reject", "review edit", "review pr",
+        "config list", "config get", "config set", "config unset", "config consent",
         "work start", "work search", "work update", "work complete", "work abandon", "work list",
     }  # fmt: skip
 
@@ -195,6 +199,7 @@ def test_completion_offers_commands_and_options(brain: Brain) -> None:
         "plain,retract",
         "plain,recall",
         "plain,read",
+        "plain,review",
         "plain,rebuild-index",
     ]
 

@@ -145,3 +145,32 @@ def test_a_clock_two_hours_ahead_gives_no_negative_ages(brain: Run, root: Path) 
         done = brain(*command, "--brain", str(root), env=now)
         assert done.returncode == 0, done.stderr
         assert b" -" not in done.stdout.replace(b" --", b"").replace(b" - ", b"")
+
+
+def test_people_see_what_is_true_until_a_planned_replacement(brain: Run, root: Path) -> None:
+    def said(*args: str) -> tuple[str, str]:
+        done = brain(*args, "--brain", str(root))
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode(), done.stderr.decode()
+
+    old = json.loads(said("remember", "Payments are synchronous", "-m", "x", "--json")[0])["ids"][0]
+    new = json.loads(said("supersede", old, "Payments are queued", "--at", "2999-01-01", "--json")[0])["ids"][0]
+    until = f"until 2999-01-01T00:00:00Z, then {new}"
+    for asked in ((), ("--as-of", "HEAD")):
+        assert until in said("search", "payments", *asked)[0]
+        assert f"warning: it is still true: {until}" in said("read", old, *asked)[1]
+        assert until in said("recall", "payments synchronous", *asked)[0]
+    assert "planned" not in said("read", new)[1]
+    (hit,) = json.loads(said("search", "payments synchronous", "--json")[0])["results"]
+    assert (hit["status"], hit["supersededBy"]) == ("superseded", new)
+
+
+def test_warnings_name_the_option_that_was_given(brain: Run, root: Path) -> None:
+    note = json.loads(brain("remember", "A fact", "-m", "x", "--json", "--brain", str(root)).stdout)["ids"][0]
+    for words in (("search", "fact"), ("read", note), ("history", note)):
+        for form in ((), ("--json",)):
+            done = brain(*words, "--as-of", "2999-01-01", *form, "--brain", str(root))
+            assert done.returncode == 0, done.stderr
+            told = (done.stderr + done.stdout).decode()
+            assert "--as-of: 2999-01-01T00:00:00Z is in the future" in told, words
+            assert "as_of" not in told

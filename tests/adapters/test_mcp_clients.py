@@ -17,6 +17,9 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 
+from .test_cli_review import staged
+from .test_mcp_review import settings
+
 FACT: dict[str, Any] = {
     "title": "The nightly job needs the old schema",
     "summary": "Dropping it breaks billing.",
@@ -30,7 +33,10 @@ def server(root: Path, tmp_path: Path) -> StdioServerParameters:
     return StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ), cwd=str(tmp_path))
 
 
-def test_the_sdk_lists_and_calls_everything(server: StdioServerParameters) -> None:
+def test_the_sdk_lists_and_calls_everything(server: StdioServerParameters, root: Path) -> None:
+    settings("agents: approve\n")
+    waiting_id = staged(root, "Retries are safe")
+
     async def use() -> None:
         with anyio.fail_after(60):
             async with Client(stdio_client(server)) as client:
@@ -56,6 +62,9 @@ def test_the_sdk_lists_and_calls_everything(server: StdioServerParameters) -> No
                 blocked = {"id": work_id, "status": "blocked"}
                 results["work_update"] = await client.call_tool("work_update", blocked)
                 results["work_complete"] = await client.call_tool("work_complete", {"id": work_id})
+                results["review_list"] = await client.call_tool("review_list", {})
+                approved = {"id": waiting_id, "decision": "reject", "reason": "The README says it."}
+                results["review_decide"] = await client.call_tool("review_decide", approved)
                 results["whoami"] = await client.call_tool("whoami", {})
                 assert sorted(results) == sorted(tool.name for tool in tools)
                 assert not [name for name, result in results.items() if result.is_error]
@@ -120,6 +129,8 @@ def _inspector() -> str:
 @pytest.mark.client
 def test_the_inspector_lists_and_calls_every_tool(root: Path, tmp_path: Path) -> None:
     inspector = _inspector()
+    settings("agents: approve\n")
+    waiting_id = staged(root, "Retries are safe")
 
     def inspect(*arguments: str) -> Any:
         brain = [sys.executable, "-m", "commonwealth", "mcp", "--brain", str(root)]
@@ -148,6 +159,8 @@ def test_the_inspector_lists_and_calls_every_tool(root: Path, tmp_path: Path) ->
         "work_search": {"query": "schema"},
         "work_update": {"id": work_id, "status": "blocked"},
         "work_complete": {"id": work_id, "summary": "Done."},
+        "review_list": {},
+        "review_decide": {"id": waiting_id, "decision": "reject", "reason": "The README says it."},
         "whoami": {},
     }
     assert sorted(arguments) == sorted(tool["name"] for tool in tools)

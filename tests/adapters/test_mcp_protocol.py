@@ -62,7 +62,7 @@ def test_every_tool_has_title_schemas_and_the_hints_that_let_a_client_run_it_una
         reads = {"readOnlyHint": True, "openWorldHint": False}
         writes = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
         hints = {name: value for name, value in tool["annotations"].items() if name != "title"}
-        reading = ("memory_search", "memory_read", "work_search", "whoami")
+        reading = ("memory_search", "memory_read", "work_search", "review_list", "whoami")
         assert hints == (reads if tool["name"] in reading else writes)
 
 

@@ -79,6 +79,45 @@ def test_a_replacement_closes_the_old_fact_at_the_instant_of_the_change_in_one_c
     assert ids(peer, **payments, validAt="2026-08-01") == {new}
 
 
+def test_what_is_true_until_a_planned_replacement_is_told_with_its_end(peer: Peer) -> None:
+    old = recorded(peer, **SYNCHRONOUS)
+    planned = ask(peer, "memory_supersede", id=old, effectiveAt="2999-01-01", replacement=QUEUED)["ids"][0]
+    until_then = f"until 2999-01-01T00:00:00Z, then {planned}"
+    for asked in ({}, {"asOf": "HEAD"}, {"includeSuperseded": True}):
+        hits = {hit["id"]: hit for hit in ask(peer, "memory_search", query="payments processed", **asked)["results"]}
+        assert hits[old]["status"] == until_then, asked
+        assert (hits[old]["validUntil"], hits[old]["supersededBy"]) == ("2999-01-01T00:00:00Z", planned)
+    for given in ({}, {"asOf": "HEAD"}):
+        assert f"it is still true: {until_then}" in ask(peer, "memory_read", id=old, **given)["warnings"]
+    now = ask(peer, "memory_supersede", id=recorded(peer), replacement={"title": "Another", "summary": "Now."})["ids"]
+    hits = {hit["id"]: hit for hit in ask(peer, "memory_search", includeSuperseded=True)["results"]}
+    assert hits[now[1]]["status"] == "superseded"
+    assert "warnings" not in ask(peer, "memory_read", id=now[1])
+
+
+def test_a_replacement_is_of_the_kind_of_what_it_replaces_unless_it_says_otherwise(peer: Peer) -> None:
+    decided = recorded(peer, kind="decision", title="Sessions live on the server")
+    plain = recorded(peer, title="A session takes a megabyte")
+    told: list[Any] = []
+    for olds, fact in (
+        ([decided], {}),
+        ([plain], {}),
+        ([recorded(peer, kind="decision", title="One region"), recorded(peer, title="Two regions")], {}),
+        ([recorded(peer, kind="decision", title="Three regions")], {"kind": "memory", "type": "gotcha"}),
+    ):
+        new = {"title": f"What stands for {olds[0]}", "summary": "Now.", **fact}
+        made = ask(peer, "memory_supersede", id=olds, replacement=new)["ids"][0]
+        told.append(ask(peer, "memory_read", id=made)["kind"])
+    assert told == ["decision", "memory", "memory", "memory"]
+
+
+def test_a_branch_filters_a_search(peer: Peer) -> None:
+    one = recorded(peer, title="Found on one", provenance={"branch": "fix/one"})
+    recorded(peer, title="Found on two", provenance={"branch": "fix/two"})
+    assert ids(peer, query="found", branch="fix/one") == {one}
+    assert len(ids(peer, query="found", branch=["fix/one", "fix/two"])) == 2
+
+
 def test_one_fact_replaces_several(peer: Peer) -> None:
     olds = [recorded(peer, title=f"Region {name} has its own ledger") for name in ("north", "south")]
     receipt = ask(peer, "memory_supersede", id=olds, replacement={"title": "There is one ledger", "body": "For all."})

@@ -81,7 +81,7 @@ class World:
             stdout=subprocess.DEVNULL,
         )
         self.git("init", "-q", "-b", "main", str(self.code))
-        self.git("-C", str(self.code), "remote", "add", "origin", "https://git.example.com/acme/web-app.git")
+        self.git("-C", str(self.code), "remote", "add", "origin", "https://git.example.com/acme/shop-platform.git")
         subprocess.run(
             [*BRAIN, "init", str(self.root), "--name", "bench"], cwd=self.code, check=True, stdout=subprocess.DEVNULL
         )
@@ -146,6 +146,7 @@ def hook(world: World) -> list[float]:
 def plain_commit(world: World, number: int) -> None:
     """What a person's own `git add` and `git commit` of one new note cost."""
     path = world.root / "memory" / "2026-11" / f"2026-11-30-plain-{number:08d}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"# Plain fact {number}\n", encoding="utf-8")
     world.git("-C", str(world.root), "add", "--", str(path))
     world.git("-C", str(world.root), "commit", "-q", "-m", f"Plain {number}")

@@ -167,8 +167,11 @@ def test_a_candidate_is_never_told(brain: Brain, tmp_path: Path) -> None:
     own = tmp_path / "home" / ".commonwealth" / "config.yaml"
     own.parent.mkdir(exist_ok=True)
     own.write_text("review: queue\n", encoding="utf-8")
-    assert record(brain).state == "staged"
-    assert start(brain).text == ""
+    assert record(brain, "Secretly so", summary="Secret.").state == "staged"
+    told = start(brain)
+    assert (told.notes, told.left) == ((), ())
+    assert "ecret" not in told.text
+    assert "brain review" in told.text
 
 
 def test_a_session_is_told_how_a_dispute_is_settled(brain: Brain) -> None:
@@ -180,3 +183,28 @@ def test_a_session_is_told_how_a_dispute_is_settled(brain: Brain) -> None:
     told = brief.session_start(brain, now=NOW, budget=1200, ask=indexing.ask)
     assert len(told.notes) == 2
     assert "brain conflicts resolve" in told.text
+
+
+def test_what_waits_for_a_person_is_counted_in_one_line_and_told_no_further(brain: Brain, tmp_path: Path) -> None:
+    empty = brief.session_start(brain, now=NOW, budget=1200, ask=indexing.ask)
+    assert (empty.text, empty.notes) == ("", ())
+    write(brain, {"staging/x.md": note_text("Retries are secretly unsafe")})
+    alone = brief.session_start(brain, now=NOW, budget=1200, ask=indexing.ask)
+    assert alone.text.startswith("1 candidate for the team's notes waits")
+    assert "\n" not in alone.text
+    assert (alone.tokens, alone.notes) == (tokens(alone.text), ())
+    recorded(brain, "The port is 5433")
+    write(brain, {f"staging/{number}.md": note_text("Secretly") for number in range(4)})
+    write(brain, {"staging/dropped/y.md": note_text("Secretly"), "staging/readme.txt": "x"})
+    both = brief.session_start(brain, now=NOW, budget=1200, ask=indexing.ask)
+    assert both.text.startswith("5 candidates for the team's notes wait")
+    assert "5433" in both.text
+    assert "ecretly" not in both.text
+    assert both.tokens <= 1200
+    assert brief.session_start(brain, now=NOW, budget=5, ask=indexing.ask).text == ""
+
+
+def test_what_waits_is_counted_where_the_session_is_in_no_repository(brain: Brain) -> None:
+    write(brain, {"staging/x.md": note_text("Retries are unsafe")})
+    found = brief.session_start(replace(brain, project=None), now=NOW, budget=1200)
+    assert found.text.startswith("1 candidate")

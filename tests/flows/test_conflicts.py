@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable
 
 import pytest
 
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import conflicts, doctor, recall, syncing, upkeep
+from commonwealth.flows import conflicts, differing, doctor, recall, syncing, upkeep
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.update import update
+from commonwealth.index import lookup
 from commonwealth.index.query import Query
-from commonwealth.model import Receipt
+from commonwealth.model import NoteFile, Receipt
 
 from .conftest import NOW, Teammate, note_text, recorded, write
 
@@ -384,3 +386,39 @@ def test_a_version_whose_note_is_gone_can_stand_alone(brain: Brain) -> None:
     assert listed(brain) == [("gone", "version", ("left",))]
     assert resolve(brain, "left", "left").state == "committed"
     assert (listed(brain), recall.read(brain, "left").note.conflict_of) == ([], None)
+
+
+def test_notes_that_all_replace_each_other_are_each_read_and_compared_once(
+    team: Team, git: PlainGit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one colleague pushes must not cost the square of its size: 300 such notes took gigabytes and minutes."""
+    alice, bob = team
+    ids = [f"2026-05-01-rule-{number:02}" for number in range(differing.MOST + 5)]
+    notes = {
+        f"memory/2026-05/{id_}.md": note_text(
+            f"Rule {id_[-2:]}", id=id_, supersedes=f"[{', '.join(other for other in ids if other != id_)}]"
+        )
+        for id_ in ids
+    }
+    write(alice.act(), notes)
+    receipt = syncing.sync(alice.act())
+    assert receipt.state == "published"
+    asked: list[str] = []
+    whole = lookup.of_id
+
+    def of_id(conn: sqlite3.Connection, id_: str) -> tuple[NoteFile, ...]:
+        asked.append(id_)
+        return whole(conn, id_)
+
+    monkeypatch.setattr(lookup, "of_id", of_id)
+    told = syncing.sync(bob.act())
+    assert set(told.conflicts or ()) == set(ids)
+    assert sorted(asked) == ids
+    asked.clear()
+    found = conflicts.conflicts(bob.act())
+    assert sorted(asked) == ids
+    assert [one.id for one in found] == ids
+    assert all(len(one.rivals) == len(ids) - 1 for one in found)
+    assert all(len(difference.texts) == differing.MOST for one in found for difference in one.differs)
+    assert {len([rival for rival in one.rivals if rival.differs]) for one in found} == {differing.MOST - 1}
+    assert len(trees(team, git)) == 1

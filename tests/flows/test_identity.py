@@ -47,13 +47,13 @@ def test_the_write_that_makes_a_person_of_a_login_name_warns_and_no_other_does(
     brain: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (Path.home() / ".gitconfig").write_text("", encoding="utf-8")
-    (warning,) = record(brain, "The first").warnings
+    (warning,) = record(brain, "Refunds take five days").warnings
     assert getpass.getuser() in warning
     assert "COMMONWEALTH_AUTHOR" in warning
     assert "git config" in warning
-    assert record(brain, "The second").warnings == ()
+    assert record(brain, "Invoices go out at night").warnings == ()
     monkeypatch.setenv("COMMONWEALTH_AUTHOR", "Carol")
-    assert record(brain, "The third").warnings == ()
+    assert record(brain, "Orders expire after a week").warnings == ()
 
 
 @pytest.mark.parametrize(

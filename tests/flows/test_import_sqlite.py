@@ -332,6 +332,37 @@ def test_views_virtual_tables_triggers_and_generated_columns_are_not_read(brain:
     assert "loud" not in only(brain).extra
 
 
+@pytest.mark.parametrize("ending", ["-wal", "-journal"])
+@pytest.mark.parametrize("what", ["endless", "link", "pipe", "folder"])
+def test_a_log_that_is_no_file_of_sqlite_is_refused_and_not_read(
+    brain: Brain, source: Path, tmp_path: Path, ending: str, what: str
+) -> None:
+    """A link to a device without an end would fill the disk."""
+    build(source, SCHEMA, insert("Memories", id="m1", title="T"))
+    data = bytearray(source.read_bytes())
+    if ending == "-wal":
+        data[18:20] = bytes((2, 2))
+        source.write_bytes(data)
+    log = source.with_name(source.name + ending)
+    if what == "endless":
+        log.symlink_to("/dev/zero")
+    elif what == "link":
+        (tmp_path / "private").write_bytes(b"private")
+        log.symlink_to(tmp_path / "private")
+    elif what == "pipe":
+        os.mkfifo(log)
+    else:
+        log.mkdir()
+    with pytest.raises(Refused, match="is no ordinary file"):
+        brain.take(source)
+    assert brain.notes() == {}
+
+
+def test_a_pipe_is_no_database_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "memory.db")
+    assert not import_sqlite.is_database(tmp_path / "memory.db")
+
+
 def test_a_log_beside_the_database_counts_and_nothing_is_left_there(brain: Brain, source: Path) -> None:
     with closing(sqlite3.connect(source, isolation_level=None)) as conn:
         conn.execute("PRAGMA journal_mode=WAL")

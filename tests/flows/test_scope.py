@@ -379,8 +379,8 @@ def test_a_branch_that_the_code_repository_does_not_know_is_named_in_the_receipt
     there = here(brain, shop)
     git(shop, "update-ref", "refs/remotes/upstream/theirs", "HEAD")
     for known in ("refunds", "main", "theirs"):
-        assert record(there, f"A fact of {known}", branch=known).warnings == ()
-    assert record(there, "A fact elsewhere", branch="nobranch", repository="acme/other").warnings == ()
+        assert record(there, f"Orders expire after a week on {known}", branch=known).warnings == ()
+    assert record(there, "Payments settle at night there", branch="nobranch", repository="acme/other").warnings == ()
     receipt = record(there, "A fact of no branch", branch="nobranch")
     note = receipt.ids[0]
     changed = update.update(there, note, {"branch": "neither"}, session=Session(), now=NOW)

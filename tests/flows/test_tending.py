@@ -133,6 +133,16 @@ def test_when_a_record_is_active() -> None:
     assert leases.is_active(replace(note, lease_until="9999-12-31T23:59:59Z"), START)
 
 
+def test_no_lease_counts_for_ever_and_a_time_that_no_clock_wrote_keeps_nothing_active(alice: Brain) -> None:
+    announce(alice, lease_until="9999-12-31T23:59:59Z")
+    note = note_at(alice)
+    assert leases.end_of(note) == "2026-07-08T10:00:00Z"
+    assert leases.is_active(note, "2026-07-08T10:09:00Z")
+    assert not leases.is_active(note, "2026-07-08T10:10:00Z")
+    for skew, active in (("2026-07-01T12:00:00Z", True), ("2026-07-02T10:00:00Z", True), ("9999-01-01", False)):
+        assert leases.is_active(replace(note, updated_at=skew), START) is active, skew
+
+
 # Sessions
 
 
@@ -239,6 +249,23 @@ def test_without_the_code_repository_nothing_is_completed(
     code.rename(code.with_name("moved"))
     assert tending.tend(brains.open_brain(alice.root, cwd="/"), "2026-07-01T16:00:00Z") == ()
     assert note_at(alice).status == "in-progress"
+
+
+def test_a_sync_that_a_person_asks_for_tends_as_one_in_the_background_does(
+    team: tuple[Teammate, Teammate], code: Path, git: PlainGit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = team
+    work_on(code, git)
+    alice.act()
+    here = brains.open_brain(alice.root, cwd=str(code))
+    announce(here)
+    land(code, git, "merge", monkeypatch)
+    receipt = publishing.sync_now(here, "2026-07-01T18:00:00Z", timeout=60)
+    assert (receipt.state, note_at(here).status) == ("published", "completed")
+    theirs = bob.act()
+    syncing.sync(theirs)
+    assert note_at(theirs).status == "completed"
+    assert publishing.sync_now(here, "2026-07-01T18:01:00Z", timeout=60).state in ("unchanged", "published")
 
 
 def test_a_round_of_the_background_renews_and_publishes(team: tuple[Teammate, Teammate], git: PlainGit) -> None:

@@ -167,14 +167,14 @@ class World:
             time.sleep(0.01)
 
     def bytes(self) -> dict[str, bytes]:
-        """Every file of the brain and of the home, but what SQLite keeps beside an open index."""
+        """Every file of the brain and of the home, but what SQLite keeps beside an open index and the doctor of its looking."""
         found: dict[str, bytes] = {}
         for top in (self.brain, self.home):
             for place, folders, names in os.walk(top):
                 found.update((os.path.join(place, name), b"folder") for name in folders)
                 for name in names:
                     path = os.path.join(place, name)
-                    if name.endswith(("-shm", "-wal")):
+                    if name.endswith(("-shm", "-wal", "history-secrets.json")):
                         continue
                     if os.path.islink(path):
                         found[path] = os.readlink(path).encode()

@@ -29,6 +29,7 @@ PLACES = {
         "index-update",
         "worker-spawn",
     ),
+    "approve": ("approve-committed",),
     "sync": (
         "fetched",
         "settled",
@@ -55,6 +56,8 @@ PLACES = {
     "sync-stuck": ("stranded-half", "stranded-kept", "stranded-moved", "stranded-done"),
     "rebuild": ("index-built", "index-switched", "index-swept"),
     "import": ("import-batch",),
+    "capture": ("drafts-made", "drafts-planned", "draft-staged", "drafts-staged", "cursor-moved"),
+    "sweep": ("spool-asked", "spool-temp-written", "swept"),
     "worker": ("worker-started", "worker-locked", "worker-taken", "worker-told"),
     "init": ("init-made", "init-hardened", "init-files", "init-committed"),
     "join": ("join-cloned", "join-hardened", "join-checked-out", "setup-placed", "setup-indexed", "setup-mapped"),
@@ -66,13 +69,17 @@ MORE = {
     "sync": ("commit-half-renamed", "commit-indexed", "index-update"),
     "import": ("commit-half-renamed", "commit-indexed", "write-committed"),
     "init": ("setup-placed", "setup-indexed", "setup-mapped", "push-accepted"),
+    "sweep": ("drafts-made", "drafts-planned", "draft-staged", "drafts-staged", "cursor-moved"),
     "worker": ("derived", "push-accepted", "debt"),
 }
 """The same points in other plays, for the night."""
 
 KILL_ONLY = frozenset(
-    {"index-update", "import-batch", "worker-started", "worker-locked", "worker-taken", "worker-told"}
-)
+    {
+        "approve-committed", "index-update", "import-batch", "drafts-made", "cursor-moved", "swept",
+        "worker-started", "worker-locked", "worker-taken", "worker-told",
+    }
+)  # fmt: skip
 """Points at which nothing can fail: between two steps that have failures of their own."""
 
 FAILED_IN_GATE = (
@@ -85,6 +92,7 @@ FAILED_IN_GATE = (
     ("sync", "move-index"),
     ("sync-half-moved", "recover-half"),
     ("rebuild", "index-switched"),
+    ("sweep", "spool-temp-written"),
     ("init", "init-committed"),
     ("join", "setup-indexed"),
 )

@@ -41,6 +41,8 @@ GATE = (
     Sweep("remember", "git-exit"),
     Sweep("remember", "git-orphan", step=3),
     Sweep("update", "EIO", step=6),
+    Sweep("approve", "EIO", step=17),
+    Sweep("approve", "kill", step=13),
     Sweep("rebuild", "EIO"),
     Sweep("rebuild", "ENOSPC", step=3, sticky=True),
     Sweep("rebuild", "kill", step=2),

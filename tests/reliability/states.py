@@ -8,7 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .scene import KILLED, Scene
+from commonwealth.flows import spool
+from tests.flows.told import SESSION, Session
+
+from .scene import KILLED, NOW, Scene
 
 SHARED = "memory/2026-07/shared-note.md"
 _TEXT = """\
@@ -107,6 +110,16 @@ def overtaken(scene: Scene) -> None:
     scene.git(scene.root("alice"), "commit", "-q", "-m", "by hand", "README.md")
 
 
+def waiting(scene: Scene) -> None:
+    """As `base`, and a candidate waits that replaces a note."""
+    base(scene)
+    said = "supersedes: [shared-note]\nvalid_from: 2026-07-01T00:00:00Z\ncandidate: {source: sweep, host: codex}\n"
+    text = f"---\nid: candidate-0000\ntitle: What is new\n{said}---\nIt says fact00060z.\n"
+    place = scene.root("alice") / "staging/candidate-0000.md"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+
+
 def sources(scene: Scene) -> None:
     """A folder of markdown to be imported."""
     base(scene)
@@ -162,6 +175,24 @@ def stuck(scene: Scene) -> None:
     scene.pass_time()
 
 
+def told(scene: Scene) -> None:
+    """As `base`, and Alice had a session in which she corrected the model."""
+    base(scene)
+    talk = Session(scene.live / "talk.jsonl", scene.live / "alice")
+    talk.say("user", "Connect to the staging database").say("assistant", "I connect to the old cluster.")
+    talk.say("user", "No, never connect to fact00060z, because the old cluster is switched off in May.")
+    talk.say("assistant", "Understood.").say("user", "Thanks").say("assistant", "Done.")
+
+
+def left_behind(scene: Scene) -> None:
+    """As `told`, and the session ended while the brain could not be opened."""
+    told(scene)
+    scene.good("alice", "rules", "add", str(scene.live / "alice"), str(scene.root("alice")), "--json")
+    folder = scene.live / "alice/home/.commonwealth/spool"
+    talk = str(scene.live / "talk.jsonl")
+    spool.put(folder, spool.Entry("SessionEnd", "claude", SESSION, talk, str(scene.live / "alice"), NOW, ended=True))
+
+
 @dataclass(frozen=True, slots=True)
 class Play:
     """A command in a state: `facts` are those that it acknowledges.
@@ -197,6 +228,16 @@ def _merged_by_request(scene: Scene) -> None:
         scene.git(scene.remote, "update-ref", "-d", ref)
 
 
+def _one_draft(scene: Scene) -> None:
+    """What was swept again and again waits once, and nobody has to sweep it again."""
+    root = scene.root("alice")
+    waits = [path.read_text(encoding="utf-8") for path in (root / "staging").glob("*.md")]
+    assert len(waits) == 1, waits
+    assert "fact00060z" in waits[0]
+    assert not list((root / "staging").glob("dropped/*.md"))
+    assert not list((root / ".git/commonwealth/spool").glob("*.json"))
+
+
 _KEYED = ("--idempotency-key", "one", "--json")
 SYNC = ("sync", "--json")
 ADOPT = ("sync", "--adopt-remote", "--json")
@@ -214,6 +255,7 @@ PLAYS = {
         lambda _: ("update", "shared-note", "--section", "Two", "--replace", "fact00002z, fact00041z.", "--json"),
         ("fact00041z",),
     ),
+    "approve": Play(waiting, "alice", lambda _: ("review", "approve", "candidate-0000", "--json"), ("fact00060z",)),
     "sync": Play(diverged, "alice", lambda _: SYNC),
     "sync-alone": Play(alone, "alice", lambda _: SYNC),
     "sync-offline": Play(offline, "alice", lambda _: SYNC, (), _in_order),
@@ -232,6 +274,22 @@ PLAYS = {
         ("fact00030z", "fact00031z", "fact00032z"),
     ),
     "worker": Play(alone, "alice", lambda scene: ("worker", str(scene.root("alice")), "0")),
+    "capture": Play(
+        told,
+        "alice",
+        lambda scene: ("capture", "--host", "claude", "--transcript", str(scene.live / "talk.jsonl"), "--json"),
+        ("fact00060z",),
+        lambda _: None,
+        _one_draft,
+    ),
+    "sweep": Play(
+        left_behind,
+        "alice",
+        lambda scene: ("worker", str(scene.root("alice")), "0"),
+        ("fact00060z",),
+        lambda _: None,
+        _one_draft,
+    ),
     "init": Play(
         nothing,
         "alice",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonwealth import timeline
-from commonwealth.repo.branchstate import told
+from commonwealth.repo.branchstate import State, told
 from commonwealth.repo.changed_here import changed_files, default_ref, is_default
 from commonwealth.repo.merged import Merged, merged
 from commonwealth.repo.project import Project, repository_of
@@ -108,6 +108,47 @@ def test_a_squash_by_the_server_is_seen_where_the_file_went_on(code: Path) -> No
     change(code, "line 4\n", "line four\n")
     save(code, "right beside it")
     assert merged(project(code), "fix") == expected(code, landed)
+
+
+def test_a_squash_of_a_binary_file_is_seen_by_what_the_file_became(code: Path) -> None:
+    plain(code, "checkout", "-q", "-b", "art", "main")
+    (code / "logo.bin").write_bytes(bytes(range(256)) * 4)
+    change(code, "line 7\n", "line seven\n")
+    save(code, "a logo")
+    plain(code, "checkout", "-q", "main")
+    assert merged(project(code), "art") is None
+    plain(code, "merge", "-q", "--squash", "art")
+    plain(code, "commit", "-q", "-m", "A logo (#2)")
+    landed = tip(code, "main")
+    (code / "logo.bin").write_bytes(b"another\0logo")
+    save(code, "later")
+    assert merged(project(code), "art") == expected(code, landed)
+
+
+@pytest.mark.parametrize("how", ["merge", "squash", "rebase", "pick", "part", "nothing"])
+def test_facts_and_work_records_of_a_branch_are_told_the_same(code: Path, how: str) -> None:
+    if how == "pick":
+        plain(code, "cherry-pick", "fix~1", "fix")
+    elif how == "part":
+        plain(code, "cherry-pick", "fix~1")
+    elif how != "nothing":
+        land(code, how)
+    state = told(project(code), [("fix", None)], seconds=30)["fix", None].state
+    found = merged(project(code), "fix")
+    assert (state in (State.MERGED, State.SQUASHED)) == (found is not None) == (how not in ("part", "nothing"))
+    if found is not None:
+        assert found == expected(code, tip(code, "main"))
+
+
+def test_a_branch_is_merged_into_a_default_branch_with_a_name_of_the_persons_own(code: Path) -> None:
+    plain(code, "branch", "-m", "main", "stable")
+    plain(code, "config", "init.defaultBranch", "stable")
+    plain(code, "checkout", "-q", "stable")
+    plain(code, "merge", "-q", "--no-ff", "-m", "Merge", "fix")
+    found = merged(project(code), "fix")
+    assert found is not None
+    assert (found.commit, found.into) == (tip(code, "stable"), "stable")
+    assert merged(project(code), "stable") is None
 
 
 def test_a_branch_on_which_nothing_was_done_is_not_merged(code: Path) -> None:

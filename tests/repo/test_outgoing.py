@@ -137,7 +137,7 @@ def test_a_text_too_large_to_be_looked_through_is_not_pushed_and_the_step_is_nam
     committed(clone, "huge.txt", TEXT * ((64 << 16) + 1))
     refused(clone, remote, "huge.txt has 64.0 MiB of text")
     hint = str(run_sync(clone).trouble.hint)  # type: ignore[union-attr]
-    assert "rebase -i" in hint
+    assert "reset --soft" in hint
     assert "push" in hint
 
 

@@ -109,9 +109,9 @@ def _ring(number: int, _frame: object) -> None:
 
 
 def _end_for_good(_number: int, _frame: object) -> None:
-    git = sys.modules.get("commonwealth.repo.git")
-    if git is not None:
-        git.stop_all()  # each in a session of its own, which no signal to our group reaches
+    for runner in ("commonwealth.repo.git", "commonwealth.flows.asking"):
+        if runner in sys.modules:
+            sys.modules[runner].stop_all()  # each in a session of its own, which no signal to our group reaches
     if os.getpgrp() != os.getsid(0):  # a group that we share with a host is not ours to end
         os._exit(1)
     os.killpg(0, signal.SIGKILL)

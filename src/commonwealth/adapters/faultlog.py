@@ -78,3 +78,10 @@ def _home_hidden(text: str) -> str:
     home = str(Path.home())
     shown = text.replace(sys.prefix, "<python>")
     return shown.replace(home, "~") if len(home) > 1 else shown
+
+
+def without_secrets(text: str) -> str:
+    """What may be told of a failure: a command repeats what it was given, and that may hold a secret."""
+    from commonwealth.curate import secrets  # noqa: PLC0415  # for failures only
+
+    return secrets.mask(text)

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from commonwealth import config, timeline
+from commonwealth import config, timeline, userconfig
 from commonwealth.adapters import detach, hook_input, worker
 from commonwealth.errors import BrainError, Damaged, Refused
-from commonwealth.flows import brains, sessions
+from commonwealth.flows import brains, capturelog, sessions, spool
 from commonwealth.hosts import claude, codex, hook
 from commonwealth.hosts.hook import HookCall, Host
 from commonwealth.routing import Rule
@@ -105,7 +105,7 @@ def _start(host: Host, call: HookCall, started: float) -> None:
 
 def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
     try:
-        own = config.load_user_config()
+        own = userconfig.load()
         brain = brains.for_session(call.cwd, call.project_dir)
     except Damaged as error:
         entry.outcome, entry.reason = "damaged", one_line(error.message)
@@ -126,6 +126,8 @@ def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
 def _loaded(host: Host, call: HookCall, entry: Entry, brain: brains.Brain, seconds: float, budget: int) -> str:
     """What a session of the brain is told, after a sync of at most `seconds`, within `budget` tokens."""
     sessions.beat(brain, call.session, host.agent, timeline.now())
+    with contextlib.suppress(BrainError):  # the session's end will say it again
+        _leave_entry(host, call, brain, flush=False)
     sync = worker.spawn_awaited(brain.root, seconds)
     from commonwealth.flows import brief, freshness, identity  # noqa: PLC0415  # loaded while the network is waited for
 
@@ -205,7 +207,11 @@ def _leave_worker(host: Host, call: HookCall, started: float, *, delay: float) -
 
 
 def _brain_to_serve(host: Host, call: HookCall, entry: Entry, *, throttled: bool) -> str:
-    brain = brains.for_session(call.cwd, call.project_dir)
+    try:
+        brain = brains.for_session(call.cwd, call.project_dir)
+    except BrainError:
+        _leave_for_later(host, call)
+        raise
     if brain is None:
         entry.outcome = "no brain"
         return ""
@@ -213,13 +219,40 @@ def _brain_to_serve(host: Host, call: HookCall, entry: Entry, *, throttled: bool
         sessions.end(brain, call.session)
     else:
         sessions.beat(brain, call.session, host.agent, timeline.now())
-    from commonwealth.flows import publishing  # noqa: PLC0415  # in the process that is left behind
+    with contextlib.suppress(BrainError):  # on a full disk; what is committed is published all the same
+        _leave_entry(host, call, brain)
+    from commonwealth.flows import publishing, sweeping  # noqa: PLC0415  # in the process that is left behind
 
-    if throttled and publishing.rests(brain.root, _QUIET):
+    if throttled and publishing.rests(brain.root, _QUIET) and not sweeping.anything_due(brain.root):
         entry.outcome = "throttled"
+        _note_capture(host, call, "throttled")
         return ""
     entry.outcome = "worker left"
     return str(brain.root)
+
+
+def _leave_entry(host: Host, call: HookCall, brain: brains.Brain, *, flush: bool = True) -> None:
+    """Ask for a sweep of the session's transcript. A sub-agent's is part of its session's."""
+    if call.transcript and not call.subagent:
+        spool.put(spool.of_brain(brain.root), _spooled(host, call, brain.cwd), flush=flush)
+
+
+def _leave_for_later(host: Host, call: HookCall) -> None:
+    """Keep the request of a session whose brain is not here, or cannot be opened."""
+    _note_capture(host, call, "no clone")
+    if call.transcript and not call.subagent and (folder := call.cwd or call.project_dir) and config.home().is_dir():
+        with contextlib.suppress(BrainError):
+            spool.put(spool.of_home(), _spooled(host, call, folder))
+
+
+def _spooled(host: Host, call: HookCall, folder: str) -> spool.Entry:
+    ended = call.event == "SessionEnd"
+    return spool.Entry(call.event, host.name, call.session, call.transcript or "", folder, timeline.now(), ended)
+
+
+def _note_capture(host: Host, call: HookCall, outcome: str) -> None:
+    if call.transcript and not call.subagent:
+        capturelog.note(at=timeline.now(), trigger=call.event, host=host.name, session=call.session, outcome=outcome)
 
 
 # The edge
@@ -255,7 +288,7 @@ def _log(entry: Entry, started: float) -> None:
         "at": timeline.now(),
         "event": entry.event,
         "host": entry.host,
-        "session": _session(entry.session),
+        "session": capturelog.shown_session(entry.session),
         "ms": round((time.monotonic() - started) * 1000),
         "outcome": entry.outcome,
         "notes": entry.notes,
@@ -273,15 +306,6 @@ def _log(entry: Entry, started: float) -> None:
             file.write(json.dumps(line).encode() + b"\n")
     except OSError:  # a full disk or a folder that cannot be written
         pass
-
-
-def _session(name: str | None) -> str | None:
-    """A session as the log names it: hosts use UUIDs, and of anything else no letter is kept."""
-    if name is None or (len(name) <= 36 and not set(name) - set("0123456789abcdef-")):
-        return name
-    import hashlib  # noqa: PLC0415  # no host that we know comes here
-
-    return "#" + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _masked(reason: str) -> str:

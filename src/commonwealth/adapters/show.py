@@ -155,7 +155,9 @@ def reading(screen: Screen, found: Reading) -> None:
     screen.styled((note.title, "bold"))
     screen.styled((f"{note.id}  {found.path}", "dim"))
     screen.line()
-    _facts(screen, note)
+    facts_of(screen, note)
+    if note.kind in ("memory", "decision"):
+        _pairs(screen, {"reviewed": _review(note)})
     if note.summary:
         screen.line("\n" + note.summary)
     if note.body:
@@ -171,7 +173,15 @@ def reading(screen: Screen, found: Reading) -> None:
         screen.remark(warning, "warning")
 
 
-def _facts(screen: Screen, note: Note) -> None:
+def _review(note: Note) -> str:
+    """Who let a note into canon, and when; or that nobody looked at it."""
+    if note.reviewed is None or not note.reviewed.by:
+        return "by nobody"
+    return f"by {note.reviewed.by}{f', {note.reviewed.at}' if note.reviewed.at else ''}"
+
+
+def facts_of(screen: Screen, note: Note) -> None:
+    """The fields of a note that say something, one a line."""
     pairs = [(name, getattr(note, name)) for name in _FACTS if not goes_without_saying(note, name)]
     pairs += [(f"from {name}", getattr(note.provenance, name)) for name in _ORIGIN]
     for name, value in pairs:
@@ -276,6 +286,7 @@ def status(screen: Screen, found: Status, now: str) -> None:
         ("No notes, never committed", found.strays),
         ("No notes, yours to commit with git", found.others),
         ("Staged, waiting for review", found.staged),
+        ("Requests for candidates", tuple(map(show_past.request_line, found.requests))),
         ("In conflict", unsettled),
         ("Unreadable", found.problems),
     ):

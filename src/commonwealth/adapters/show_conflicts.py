@@ -42,7 +42,7 @@ def _rival(screen: Screen, rival: Rival, differs: Sequence[Difference]) -> None:
     screen.styled((f"    {who}", "dim"))
     if rival.summary and all(found.what != "summary" for found in differs):
         screen.styled((f"    {one_line(rival.summary, _CUT)}", ""))
-    for found in differs:
+    for found in (one for one in differs if rival.id in one.texts):
         first, *more = _excerpt(found.texts, rival.id)
         screen.styled((f"    {one_line(found.what, _CUT)}: ", "dim"), (first, ""))
         for line in more:

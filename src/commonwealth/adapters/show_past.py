@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from commonwealth.flows.heartbeat import Pulse
     from commonwealth.flows.history import History
     from commonwealth.flows.past import Moment
+    from commonwealth.flows.requestlog import Request
     from commonwealth.flows.synclog import Round, Written
 
 _LOG = ["SYNC", "BY", "STATE", "PULLED", "PUSHED", "CONFLICTS", "REFUSED", "MS", "REASON"]
@@ -88,3 +89,10 @@ def as_of(screen: Screen, then: Moment | None) -> None:
 
 def _because(reason: str | None) -> str:
     return f": {reason}" if reason else ""
+
+
+def request_line(request: Request) -> str:
+    """A request for candidates in one line."""
+    state = "open" if request.is_open else "closed, its candidates wait again"
+    count = len(request.notes)
+    return f"{one_line(request.place)} ({count} candidate{'' if count == 1 else 's'}, {state})"

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,10 @@ DEBOUNCE = 3.0
 the workers of a team do not come all at once."""
 
 _BEGIN = 100
+_SWEEPING = 60.0
+"""Seconds after which a worker begins to sweep no further session: what is committed is to be published too."""
+
+_FAULTS = 3
 _TRAMPOLINE = "import os, sys; os.fork() and os._exit(0); os.execv(sys.argv[1], sys.argv[1:])"
 
 
@@ -115,13 +120,41 @@ def launch(root: Path, *, delay: float = DEBOUNCE) -> None:
 def work(root: Path, delay: float, *, patience: float = 0, report: Callable[[bytes], None] | None = None) -> None:
     """Serve the brain at `root` in this process, and `report` the outcome as one line of JSON."""
     fault("worker-started")
+    end = time.monotonic() + _BEGIN
+    if report is None:
+        _sweep(root, end)
     # What moves commits is loaded here, in the worker: the hook that left it is long gone by then.
     from commonwealth.flows import publishing  # noqa: PLC0415
 
-    pace = publishing.Pace(delay * (1 + os.urandom(1)[0] / 768), patience, _BEGIN)
+    pace = publishing.Pace(delay * (1 + os.urandom(1)[0] / 768), patience, max(0.0, end - time.monotonic()))
     outcome = publishing.serve_at(root, pace)
-    if report and outcome:
-        report(json.dumps(outcome).encode() + b"\n")
+    if report:
+        if outcome:
+            report(json.dumps(outcome).encode() + b"\n")
+        if _sweep(root, end):
+            publishing.serve_at(root, publishing.Pace(0.0, 0, max(0.0, end - time.monotonic())))
+
+
+def _sweep(root: Path, end: float) -> int:
+    """Sweep the sessions that are due at the brain at `root`; no model is waited for after `end`.
+
+    A fault of ours leaves them, and publishing goes on.
+    """
+    from commonwealth.flows import sweeping  # noqa: PLC0415  # as above
+
+    for _ in range(_FAULTS):
+        try:
+            return sweeping.sweep_all(root, _SWEEPING, asking=end)
+        except Exception as error:  # noqa: BLE001  # the edge of the process: others wait, and what is committed
+            _report(error)
+    return 0
+
+
+def _report(error: Exception) -> None:
+    from commonwealth.adapters import faultlog  # noqa: PLC0415  # needed once in a blue moon
+
+    with contextlib.suppress(OSError):
+        faultlog.write(error, ["worker"])
 
 
 def main(arguments: list[str]) -> int:

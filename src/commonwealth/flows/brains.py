@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from commonwealth import config
+from commonwealth import config, userconfig
 from commonwealth.config import BrainConfig
 from commonwealth.errors import Damaged, Refused
 from commonwealth.repo.address import shown
@@ -115,7 +115,7 @@ def _no_brain_at(root: Path, rule: Rule | None) -> Damaged | Refused:
 
 def review_mode(brain: Brain) -> str:
     """How notes come into canon here: the stricter of the team's mode and the person's own."""
-    own = config.load_user_config().review
+    own = userconfig.load().review
     modes = config.REVIEW_MODES
     return max(brain.config.review, own if own in modes else modes[0], key=modes.index)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Protocol, TypeVar
 
@@ -13,6 +13,7 @@ from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.index import query
 from commonwealth.model import Hit, Note, planned_end, same_repository
+from commonwealth.notes import queued
 from commonwealth.safetext import clip, fence, neutral, one_line, tokens
 
 T = TypeVar("T")
@@ -67,8 +68,9 @@ def session_start(
     there is nothing to say. `budget` in tokens is a hard limit. The index is asked as it stands, unless a caller who
     has the time hands in `indexing.ask`. Raises Unusable where there is none.
     """
+    line = _waiting(brain)
     if brain.repository is None:
-        return Brief("", 0)
+        return _alone(line, budget)
     wanted = query.Query(repository=(brain.repository,), kind=("memory", "decision"), now=now, limit=_CANDIDATES)
     (hits, _), records = ask(brain, lambda conn: (_visible(brain, conn, wanted), nearby.found(brain, conn)))
     work = nearby.near(brain, records, session, now)
@@ -87,7 +89,26 @@ def session_start(
     if any(_is_disputed(hit) for hit in ranked):
         intro += _SETTLE
     lead = _leading(work)
-    return compose(intro, ranked, budget, why="about this repository", details=False, lead=lead, now=now)
+    if line:
+        intro = f"{line}\n{intro}"
+    found = compose(intro, ranked, budget, why="about this repository", details=False, lead=lead, now=now)
+    return found if found.text else replace(_alone(line, budget), left=found.left)
+
+
+def _waiting(brain: Brain) -> str:
+    """That candidates wait for a person, in one line; nothing of what they say. Empty where none does."""
+    number = queued.count(brain.root)
+    if not number:
+        return ""
+    many = f"{number} or more candidates" if number == queued.MOST else f"{number} candidates"
+    what = "1 candidate for the team's notes waits" if number == 1 else f"{many} for the team's notes wait"
+    return f"{what} for the user's review in this clone: mention it once; `brain review` walks through them."
+
+
+def _alone(line: str, budget: int) -> Brief:
+    """A brief that tells of no note."""
+    cost = tokens(line) if line else 0
+    return Brief(line, cost) if line and cost <= budget else Brief("", 0)
 
 
 def _visible(brain: Brain, conn: sqlite3.Connection, wanted: query.Query) -> tuple[tuple[Hit, ...], int]:

@@ -131,9 +131,9 @@ class _Pool:
 
     def _inherited(self) -> Iterator[tuple[str, dict[str, Value | None]]]:
         """What comes to notes that replace a retracted one: from here on they replace what that had replaced."""
-        gone = [note for _, note in self.notes.values() if note.status == "retracted"]
+        gone = closing.retracted(note for _, note in self.notes.values())
         for path, (text, note) in list(self.notes.items()):
-            ids = closing.inherited(note, gone) if note.supersedes else ()
-            if ids != note.supersedes and note.status != "retracted":
+            ids = closing.inherited(note, gone) if note.supersedes and note.status != "retracted" else ()
+            if ids and ids != note.supersedes:
                 self.notes[path] = text, replace(note, supersedes=ids)
                 yield path, {"supersedes": list(ids)}

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import identity, indexing, origins, recall, saving
+from commonwealth.flows import guarding, identity, indexing, origins, recall, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.differing import Difference, differences
 from commonwealth.flows.identity import Session
@@ -152,7 +152,7 @@ def resolve(
         first = _versions(edits, current, kept) if current.root else _replacements(edits, current, kept)
         if body is not None:
             edits.edit(first, {"updated_at": now}, _clean(body))
-            if (refusal := saving.refused_for_secret(edits.note(first))) is not None:
+            if (refusal := guarding.refused(edits.note(first), found.files[0].note)) is not None:
                 return replace(refusal, ids=(first.note.id,))
             edits.say(first, "stands", "says the new text")
         items.clear()
@@ -171,9 +171,12 @@ def resolve(
 
 def _all(conn: sqlite3.Connection) -> list[_Found]:
     found: list[_Found] = []
-    for dispute in disputes.disputes(conn):
-        files = [file for id_ in dispute.rivals if (file := _file(conn, id_)) is not None]
-        about = _file(conn, dispute.about)
+    every = disputes.disputes(conn)
+    ids = {id_ for dispute in every for id_ in (dispute.about, *dispute.rivals)}
+    by_id = {id_: _file(conn, id_) for id_ in ids}  # each once: one note may be in many conflicts
+    for dispute in every:
+        files = [file for id_ in dispute.rivals if (file := by_id[id_]) is not None]
+        about = by_id[dispute.about]
         if files and dispute.cause == "version":  # where the note itself is gone, its first version takes its part
             found.append(_Found(dispute, tuple(files), about or files[0], None))
         elif files:
@@ -182,8 +185,7 @@ def _all(conn: sqlite3.Connection) -> list[_Found]:
 
 
 def _file(conn: sqlite3.Connection, id_: str) -> NoteFile | None:
-    named = [file for file in lookup.get(conn, id_) if naming.id_key(file.note.id) == naming.id_key(id_)]
-    return min(named, key=lambda file: file.path, default=None)
+    return min(lookup.of_id(conn, id_), key=lambda file: file.path, default=None)
 
 
 def _one(brain: Brain, wanted: str) -> _Found:

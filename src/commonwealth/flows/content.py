@@ -7,9 +7,8 @@ from contextlib import suppress
 from functools import partial
 
 from commonwealth import config
-from commonwealth.curate import secrets
 from commonwealth.errors import BadNote, Damaged
-from commonwealth.flows import closures
+from commonwealth.flows import allowed, closures
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.contents import derive
 from commonwealth.model import Finding
@@ -80,11 +79,12 @@ def _disputes(owns: Callable[[str], str | None], path: str, data: bytes) -> str 
 
 
 def _scan(path: str, data: bytes) -> Sequence[Finding]:
-    found = secrets.scan(data.decode("utf-8", "replace"), "text")
+    scan = partial(allowed.scan, note=naming.stem(path))
+    found = scan(data.decode("utf-8", "replace"), "text")
     if not found and b"\0" in data:  # UTF-16 or UTF-32, of either order and wherever in a binary file it begins
         for coding in ("utf-16-le", "utf-16-be"):
-            found = found or secrets.scan(data.decode(coding, "replace").replace("\0", ""), "text")
-    return [*found, *secrets.scan(path, "file name")] if path else found
+            found = found or scan(data.decode(coding, "replace").replace("\0", ""), "text")
+    return [*found, *scan(path, "file name")] if path else found
 
 
 def _merge(base: bytes | None, ours: bytes, theirs: bytes, path: str) -> Merged:

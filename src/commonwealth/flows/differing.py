@@ -12,20 +12,26 @@ _ASIDE = ("id", "kind", "conflict_of", "created_at", "updated_at", "author", "au
 """What says nothing of how two versions differ."""
 
 
+MOST = 20
+"""So many notes of one conflict are compared; the others are named."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`what` names a field, or a section; `texts` is what each note says there, by id, None where it has no such."""
+    """`what` names a field, or a section; `texts` is what each note says there, by id, None where it has no such. A note
+    that was not compared is not among them."""
 
     what: str
     texts: Mapping[str, str | None]
 
     def between(self, one: str, other: str) -> bool:
-        """Whether these two notes differ in it."""
-        return self.texts[one] != self.texts[other]
+        """Whether these two notes differ in it, as far as both were compared."""
+        return other in self.texts and self.texts[one] != self.texts[other]
 
 
 def differences(notes: Sequence[Note]) -> tuple[Difference, ...]:
-    """The fields, then the sections, that are not the same in all of these notes."""
+    """The fields, then the sections, that are not the same in all of these notes: of many, in the first `MOST`."""
+    notes = notes[:MOST]
     found: list[Difference] = []
     for sides in ([_fields(note) for note in notes], _bodies(notes)):
         for what in dict.fromkeys(name for side in sides for name in side):

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from commonwealth import config
+from commonwealth import config, userconfig
 from commonwealth.errors import BadNote, BrainError
-from commonwealth.flows import brains, identity, looking, standing, syncing
+from commonwealth.flows import brains, identity, leaks, looking, standing, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.flows.upkeep import SETTLE, summary
 from commonwealth.index import health, lookup, schema
-from commonwealth.notes import derived, listing, naming, store
+from commonwealth.notes import derived, listing, naming, store, waiting
 from commonwealth.repo import deletions, examine
 from commonwealth.repo.common import git_at
 from commonwealth.repo.git import Git
@@ -41,8 +41,11 @@ class Check:
     hint: str | None = None
 
 
-def doctor(selector: str | None, cwd: str) -> tuple[Check, ...]:
-    """Look at everything that has to work here, and say what does not and how to mend it. Changes nothing."""
+def doctor(selector: str | None, cwd: str, say: Callable[[str], None] = lambda _: None) -> tuple[Check, ...]:
+    """Look at everything that has to work here, and say what does not and how to mend it. Changes nothing.
+
+    `say` is told how far it is where that takes its time.
+    """
     checks = list(_machine())
     try:
         brain = brains.resolve(selector, cwd)
@@ -53,10 +56,12 @@ def doctor(selector: str | None, cwd: str) -> tuple[Check, ...]:
     checks += _guarded("person", lambda: _person(brain))
     checks += _guarded("files", lambda: _of_index(brain))
     checks += _guarded("names", lambda: _twins(brain))
+    checks += _guarded("queue", lambda: _queue(brain))
     broken = _guarded("git", lambda: _clone(brain))
     checks += broken + _gone_remote(brain)
     if not any(check.state == "fail" and check.name == "git" for check in broken):
         checks += _guarded("repository", lambda: _repository(brain))
+        checks += _guarded("secrets", lambda: _leaks(brain, say))
     return tuple(checks)
 
 
@@ -80,7 +85,7 @@ def _machine() -> Iterator[Check]:
     try:
         rules = config.load_registry().rules
         yield Check("rules", "ok", f"{len(rules)} in {config.registry_path()}")
-        for text in config.load_user_config().warnings:
+        for text in userconfig.load().warnings:
             yield Check("settings", "warn", text, "Mend or remove that line.")
     except BrainError as error:
         yield Check("rules", "fail", error.message, error.hint)
@@ -121,6 +126,14 @@ def _notes(brain: Brain, answers: sqlite3.Connection) -> Iterator[Check]:
         yield Check("notes", "warn", f"The id {note_id} is in {' and in '.join(paths)}.", hint)
     if not found:
         yield Check("notes", "ok", f"{sum(lookup.counts(answers).values())} notes, all readable")
+
+
+def _queue(brain: Brain) -> Iterator[Check]:
+    """What lies among the candidates and is none."""
+    for dropped in (False, True):
+        for problem in waiting.listed(brain.root, dropped=dropped)[1]:
+            hint = f"Mend the file, or set it aside: `brain review reject {naming.stem(problem.path)}`."
+            yield Check("queue", "note" if dropped else "fail", str(problem), None if dropped else hint)
 
 
 def _mend_file(brain: Brain, path: str) -> str:
@@ -251,6 +264,29 @@ def _repository(brain: Brain) -> Iterator[Check]:
             "sync", "note", "This brain has no remote.", f"`{git_at(git.root)} remote add origin URL` makes it shared."
         )
     yield Check("hooks", "note", "Git hooks of this clone do not run on commits that `brain` makes.")
+
+
+def _leaks(brain: Brain, say: Callable[[str], None]) -> Iterator[Check]:
+    """Secrets that are in the history already: who has a clone has them."""
+    looked = leaks.look(brain, say)
+    for leak in looked.leaks[:_SHOWN_STRAYS]:
+        at = f"{leak.place} ({leak.rule}), commit {leak.commit}" if leak.commit else f"{leak.place} ({leak.rule})"
+        if leak.published:
+            hint = (
+                "Revoke and replace it where it was issued: every clone has it. docs/secrets.md says how to purge it."
+            )
+        else:
+            hint = "Revoke it; nobody else has it yet, and `brain sync` says the steps that keep it so."
+        allow = f" One that is none: `brain secrets allow {leak.fingerprint} --reason WHY`."
+        state = "fail" if leak.published else "warn"
+        yield Check("secrets", state, f"The history holds a secret: {at}.", hint + allow)
+    if (more := len(looked.leaks) - _SHOWN_STRAYS) > 0:
+        yield Check("secrets", "fail", f"The history holds {more} more secrets.", "Purge all of them at once.")
+    if looked.left:
+        message = f"{looked.left} of {looked.objects} objects of the history were not looked through in time."
+        yield Check("secrets", "note", message, "`brain doctor` goes on from there.")
+    elif not looked.leaks:
+        yield Check("secrets", "ok", "none is known in the history")
 
 
 def _withheld(git: Git, open_work: Pending) -> Iterator[Check]:

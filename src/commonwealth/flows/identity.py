@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commonwealth import config
+from commonwealth import userconfig
 from commonwealth.flows.brains import Brain
 from commonwealth.model import Note, Provenance, same_repository
 from commonwealth.notes.naming import slug
@@ -63,7 +63,7 @@ def _known_ref(brain: Brain, ref: str) -> str | None:
 
 def committer(root: str | os.PathLike[str], key: str = "") -> Identity:
     """The person at this machine as `whoami`, for a repository at `root` that may not be a brain yet."""
-    own = config.load_user_config()
+    own = userconfig.load()
     name = os.environ.get("COMMONWEALTH_AUTHOR") or own.name
     email = os.environ.get("COMMONWEALTH_AUTHOR_EMAIL") or own.email
     if not (name and email):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from commonwealth.curate import secrets
+from commonwealth.flows import allowed
 from commonwealth.flows.import_cells import (
     MAX_BODY,
     Cell,
@@ -74,7 +74,7 @@ def texts(row: Row) -> Iterator[tuple[str, str]]:
 def secret_in(row: Row) -> str | None:
     """Why a row is not imported that holds a secret: the column and the rule, never the value."""
     for column, text in (("id", row.path), *texts(row)):
-        found = secrets.scan(text, column) or secrets.scan(f"{column}: {text}", column)
+        found = allowed.scan(text, column) or allowed.scan(f"{column}: {text}", column)
         if found:
             return f"secret: {found[0].where} ({found[0].rule})"
     return None

@@ -7,11 +7,10 @@ under its shared lock; one with a log is copied file by file, as SQLite would le
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +33,7 @@ _TRIES = 5
 _STEPS = 200_000_000  # of SQLite's virtual machine in one statement: a hostile file ends there
 _MAX_ID = 200
 _SHOWN_TABLES = 20
+_NOTHING = "Nothing was imported."
 _BUSY = "Import again when the program that uses it has ended."
 _PRAGMAS = ("table_xinfo", "trusted_schema", "query_only", "cell_size_check", "quick_check")
 _FUNCTIONS = ("typeof", "length")
@@ -50,6 +50,8 @@ class Rows:
 def is_database(path: Path) -> bool:
     """Whether the file at `path` begins as a SQLite database does."""
     try:
+        if not path.is_file():  # opening a pipe would wait for whoever writes to it
+            return False
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
     except OSError:
@@ -77,12 +79,19 @@ def read(path: Path) -> Rows:
     except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes a corrupt schema in its messages
         if "locked" in str(error) or "busy" in str(error):
             raise Busy(f"{path} is locked by another process.", hint=_BUSY) from None
+        if "disk is full" in str(error):
+            raise _unreadable(path, "there is no room for its copy") from None
         raise Refused(
             f"{path} cannot be read as a SQLite database ({_cause(error)}).",
             hint="It is corrupt, cut short or encrypted. Try `sqlite3 FILE .recover` and import the result.",
         ) from None
     except OSError as error:
-        raise Refused(f"{path} cannot be copied to be read ({error.strerror}).", hint="Nothing was imported.") from None
+        raise _unreadable(path, error.strerror or type(error).__name__) from None
+
+
+def _unreadable(path: Path, why: str) -> Refused:
+    step = f"It is copied to {tempfile.gettempdir()}, which must have room for it."
+    return Refused(f"{path} cannot be copied to be read ({why}).", hint=f"{step} {_NOTHING}")
 
 
 def _cause(error: Exception) -> str:
@@ -118,16 +127,30 @@ def _copied(path: str, copy: str) -> None:
     for _ in range(_TRIES):
         before = _states(path)
         for ending in ("", "-wal", "-journal"):
-            try:
-                shutil.copyfile(path + ending, copy + ending)
-            except FileNotFoundError:
-                if not ending:
-                    raise
+            if ending and not os.path.lexists(path + ending):
                 if os.path.exists(copy + ending):
                     os.remove(copy + ending)
+                continue
+            _copy(path + ending, copy + ending, follow=not ending)
         if _states(path) == before:
             return
     raise Busy(f"{path} is being written to by another process.", hint=_BUSY)
+
+
+def _copy(path: str, copy: str, *, follow: bool) -> None:
+    """Copy one regular file, as long as it is now: a log that is a link, a pipe or a device is none of SQLite's.
+
+    Raises Refused for those.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with suppress(FileNotFoundError):  # it went meanwhile: the states differ, and all is copied again
+        if (not follow and os.path.islink(path)) or not os.path.isfile(path):
+            raise Refused(f"{path} is no ordinary file.", hint=f"Remove it or import a copy. {_NOTHING}")
+        with open(os.open(path, flags), "rb") as source, open(copy, "wb") as target:
+            left = os.fstat(source.fileno()).st_size
+            while left > 0 and (data := source.read(min(left, 1 << 20))):
+                target.write(data)
+                left -= len(data)
 
 
 def _states(path: str) -> list[tuple[int, int, int] | None]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from commonwealth.curate import secrets
 from commonwealth.errors import BadNote, BrainError, Refused, Usage
 from commonwealth.faults import fault
-from commonwealth.flows import identity, import_records, import_sqlite
+from commonwealth.flows import allowed, identity, import_records, import_sqlite
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.content import content_of
 from commonwealth.flows.import_shelf import (
@@ -275,7 +275,7 @@ class _Group:
             except BadNote as error:
                 self._skip(name, reason_of(error))
                 continue
-            if found := (*secrets.scan(name, "its path"), *secrets.scan(text, "the file")):
+            if found := (*allowed.scan(name, "its path"), *allowed.scan(text, "the file")):
                 self._skip(name, f"secret: {found[0].rule} in {found[0].where}")
                 continue
             sources.append((source, text_hash(text.removeprefix("\ufeff"))))

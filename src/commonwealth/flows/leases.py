@@ -18,7 +18,11 @@ USUAL = timedelta(hours=4)
 GRACE = timedelta(minutes=10)
 """A lease is over this much after its end: the clocks of two machines differ."""
 
-LONGEST = timedelta(days=30)
+LONGEST = timedelta(days=7)
+"""Without a sign of life no lease counts for longer, whatever a record says."""
+
+FURTHEST = timedelta(days=1)
+"""A record that was written further ahead than this was written by no clock: it is stale."""
 
 
 def is_open(note: Note) -> bool:
@@ -30,7 +34,9 @@ def is_active(note: Note, now: str) -> bool:
     """Whether a work record is open and its lease, with the grace, is not over at `now`."""
     if not is_open(note):
         return False
-    end = end_of(note)
+    end, since = end_of(note), _since(note)
+    if since is not None and since > _later(now, FURTHEST):
+        return False
     return end is None or now < _later(end, GRACE)
 
 
@@ -41,16 +47,22 @@ def is_ahead(note: Note, now: str) -> bool:
 
 
 def end_of(note: Note) -> str | None:
-    """The end of a record's lease; for one without, of the usual lease from the last time that it said anything."""
+    """The end of a record's lease, at most `LONGEST` after the last time that it said anything; for one without, that
+    of the usual lease."""
+    since = _since(note)
     if note.lease_until:
-        return note.lease_until
-    since = note.updated_at or note.started_at or note.created_at
+        return min(note.lease_until, _later(since, LONGEST)) if since else note.lease_until
     return _later(since, USUAL) if since else None
+
+
+def _since(note: Note) -> str | None:
+    """The last sign of life in a record."""
+    return note.updated_at or note.started_at or note.created_at
 
 
 def length(note: Note) -> timedelta:
     """How long the lease of a record was when it was given last."""
-    since = note.updated_at or note.started_at or note.created_at
+    since = _since(note)
     if not (note.lease_until and since) or note.lease_until <= since:
         return USUAL
     return min(timeline.parse(note.lease_until) - timeline.parse(since), LONGEST)

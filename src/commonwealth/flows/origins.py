@@ -81,6 +81,7 @@ class _Work:
     objects: Objects
     known: dict[str, list[Version]]
     followed: set[str] = field(default_factory=set)
+    blobs: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def of_conflict(self, notes: Sequence[Asked]) -> Mapping[str, str]:
         origins = {note.path: self.origin(note) for note in notes}
@@ -136,5 +137,8 @@ class _Work:
         return next((one for one in versions if not one.deleted and self.blob(one.commit, one.path) == blob), None)
 
     def blob(self, commit: str, path: str) -> str | None:
-        info = self.objects.info(f"{commit}:{path}")
-        return info[0] if info is not None and info[1] == "blob" else None
+        asked = commit, path  # a note may be in many conflicts: git is asked once
+        if asked not in self.blobs:
+            info = self.objects.info(f"{commit}:{path}")
+            self.blobs[asked] = info[0] if info is not None and info[1] == "blob" else None
+        return self.blobs[asked]

@@ -18,8 +18,9 @@ from commonwealth import timeline
 from commonwealth.config import replace_file
 from commonwealth.errors import BrainError, Busy, Offline, Refused
 from commonwealth.faults import fault
-from commonwealth.flows import branch_records, heartbeat, identity, tending
+from commonwealth.flows import branch_records, heartbeat, identity, requestwatch, tending
 from commonwealth.flows.brains import Brain, open_brain
+from commonwealth.flows.forges import Connect
 from commonwealth.flows.syncing import sync
 from commonwealth.model import Receipt
 from commonwealth.repo.common import git_dir
@@ -138,9 +139,32 @@ def one_round(brain: Brain, marks: Marks, seconds: float, *, trigger: str = "wor
     tending.tend(brain, timeline.now())
     receipt = _round(brain, seconds, trigger)
     if receipt.state not in ("deferred", "refused"):
+        receipt = _with_requests(brain, receipt, min(seconds, _LOOKING))
         _look_around(brain, seconds, hurried=hurried)
     _keep(marks, receipt)
     fault("worker-told")
+    return receipt
+
+
+def sync_now(
+    brain: Brain,
+    now: str,
+    *,
+    timeout: float,
+    accept_deletions: bool = False,
+    adopt_remote: bool = False,
+    connect: Connect | None = None,
+) -> Receipt:
+    """A round that a person asks for and waits for: what a worker does, at once and in this process. With `connect`
+    the host is asked as well what became of open requests.
+
+    Raises as `syncing.sync` does.
+    """
+    tending.tend(brain, now)
+    receipt = sync(brain, timeout=timeout, accept_deletions=accept_deletions, adopt_remote=adopt_remote, asked=True)
+    if receipt.state not in ("deferred", "refused"):
+        receipt = _with_requests(brain, receipt, min(timeout, _LOOKING), connect)
+        _look_around(brain, timeout, hurried=True)
     return receipt
 
 
@@ -172,6 +196,15 @@ def _round(brain: Brain, seconds: float, trigger: str) -> Receipt:
         return Receipt("deferred", reason=error.message, next=error.hint)
     except BrainError as error:
         return Receipt("refused", reason=error.message, next=error.hint)
+
+
+def _with_requests(brain: Brain, receipt: Receipt, seconds: float, connect: Connect | None = None) -> Receipt:
+    """The receipt with what became of requests for notes. What fails is tried again by a later round."""
+    with contextlib.suppress(BrainError, OSError):
+        told = requestwatch.notice(brain, timeout=seconds, connect=connect)
+        items, warnings = (*receipt.items, *told.items), (*receipt.warnings, *told.lines)
+        return replace(receipt, items=items, warnings=warnings)
+    return receipt
 
 
 def _look_around(brain: Brain, seconds: float, *, hurried: bool) -> None:

@@ -16,7 +16,7 @@ from commonwealth.flows import brief, indexing, past, scope
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.past import Moment
 from commonwealth.index import disputes, lookup, query
-from commonwealth.model import Hit, Note, NoteFile, Problem
+from commonwealth.model import Hit, Note, NoteFile, Problem, planned_end
 from commonwealth.notes import codec, naming, store
 from commonwealth.repo import history
 from commonwealth.repo.git import Git
@@ -199,8 +199,14 @@ def read(brain: Brain, note_id: str, *, as_of: str | None = None, now: str | Non
     limited = scope.label_of_note(brain, file.note)
     if limited:
         contested = (*contested, f"its scope: {limited}")
-    warnings = (*found.warnings, *map(str, doubts), *contested, *untold)
+    warnings = (*found.warnings, *map(str, doubts), *contested, *_still_true(file.note, now), *untold)
     return Reading(file.note, found.path, links, backlinks, versions, warnings)
+
+
+def _still_true(note: Note, now: str | None) -> tuple[str, ...]:
+    """That a note whose status tells of a replacement is true until that begins."""
+    planned = planned_end(note, now) if now else None
+    return (f"it is still true: {planned}",) if planned else ()
 
 
 def _linked(note: Note, conn: sqlite3.Connection) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
@@ -215,10 +221,10 @@ def _disputes(note_id: str, conn: sqlite3.Connection) -> tuple[str, ...]:
     own = naming.id_key(note_id)
     found = [dispute for dispute in disputes.disputes(conn) if own in (*dispute.rivals, dispute.about)]
     return tuple(
-        f"it is disputed: {', '.join(id_ for id_ in dispute.rivals if id_ != own)} cannot stand beside it; "
+        f"it is disputed: {some([id_ for id_ in dispute.rivals if id_ != own])} cannot stand beside it; "
         "`brain conflicts list` shows them"
         if own in dispute.rivals
-        else f"what replaces it is disputed: {', '.join(dispute.rivals)}; `brain conflicts list` shows them"
+        else f"what replaces it is disputed: {some(dispute.rivals)}; `brain conflicts list` shows them"
         for dispute in found
     )
 
@@ -317,7 +323,7 @@ def _read_then(brain: Brain, note_id: str, then: Moment) -> Reading:
     links, backlinks = past.ask(brain, then, partial(_linked, note))
     versions, untold = _versions(brain, found.path, then.commit)
     contested = past.ask(brain, then, partial(_disputes, found.id))
-    warnings = (*then.warnings, *found.warnings, *map(str, doubts), *contested, *untold)
+    warnings = (*then.warnings, *found.warnings, *map(str, doubts), *contested, *_still_true(note, then.at), *untold)
     return Reading(note, found.path, links, backlinks, versions, warnings, then)
 
 

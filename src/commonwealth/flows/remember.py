@@ -6,13 +6,13 @@ import sqlite3
 from dataclasses import replace
 
 from commonwealth import timeline
-from commonwealth.flows import identity, indexing, saving, scope
+from commonwealth.flows import curating, identity, indexing, saving, scope
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.drafts import Draft, call_of, note_of, validated
 from commonwealth.flows.identity import Identity, Session
 from commonwealth.index import lookup
-from commonwealth.model import Note, NoteFile, Receipt
-from commonwealth.notes import codec, naming, store
+from commonwealth.model import Note, NoteFile, Receipt, Verdict
+from commonwealth.notes import candidate, codec, naming, store
 from commonwealth.repo.commit import Change
 from commonwealth.safetext import one_line
 
@@ -32,9 +32,9 @@ def remember(brain: Brain, draft: Draft, *, session: Session, now: str) -> Recei
     if refusal is not None:
         return refusal
     call = call_of(brain, note, draft, author)
-    short, double = indexing.ask_of_files(
+    short, double, near = indexing.ask_of_files(
         brain,
-        lambda conn: _known(conn, note, call, now, keyed=bool(draft.idempotency_key)),
+        lambda conn: _looked(conn, note, call, now, keyed=bool(draft.idempotency_key)),
         lambda found: [found[1].path] if found[1] else [],
     )
     mode = review_mode(brain)
@@ -43,15 +43,26 @@ def remember(brain: Brain, draft: Draft, *, session: Session, now: str) -> Recei
     if double is not None:
         return _commit(brain, double.note, double.path, author, session, now)
     note = replace(note, id=naming.new_id(note.title, now, short))
-    if mode != "auto":
-        receipt = stage(brain, note, mode)
+    verdict = curating.of_note(note, near)
+    doubts: tuple[str, ...] = ()
+    if verdict.verdict == "review":
+        receipt = hold(brain, note, verdict, session, now)
     else:
+        doubts = verdict.reasons
         path = naming.note_path(note.kind, note.id, now, brain.folders)
-        receipt = _commit(brain, note, path, author, session, now)
-    return replace(receipt, warnings=(*scope.missing(brain, note), *receipt.warnings))
+        receipt = stage(brain, note, mode) if mode != "auto" else _commit(brain, note, path, author, session, now)
+    return replace(receipt, warnings=(*scope.missing(brain, note), *doubts, *receipt.warnings))
 
 
 # The same fact twice
+
+
+def _looked(
+    conn: sqlite3.Connection, note: Note, call: tuple[str, ...], now: str, *, keyed: bool
+) -> tuple[str, NoteFile | None, tuple[Note, ...]]:
+    """As `_known`, and for a note that is new those of canon that are most like it."""
+    short, double = _known(conn, note, call, now, keyed=keyed)
+    return short, double, () if double else curating.nearest(conn, curating.candidate_of(note), now)
 
 
 def _known(
@@ -109,6 +120,19 @@ def stage(brain: Brain, note: Note, mode: str) -> Receipt:
         (note.id,),
         reason=f"this brain reviews notes first (review: {mode})",
         next=f"It waits for a person in {store.STAGING}/{note.id}.md of this clone.",
+    )
+
+
+def hold(brain: Brain, note: Note, verdict: Verdict, session: Session, now: str) -> Receipt:
+    """Put a note that the gate does not let into canon by itself where it waits for a person, with the reasons."""
+    origin = candidate.Origin(
+        source="remember", session=session.session, host=session.agent, reasons=verdict.reasons, at=now
+    )
+    receipt = stage(brain, candidate.with_origin(note, origin), "gate")
+    return replace(
+        receipt,
+        reason="; ".join(verdict.reasons),
+        next=f"A person decides: `brain review show {receipt.ids[0]}`, then `brain review approve` or `reject`.",
     )
 
 

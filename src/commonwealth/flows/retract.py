@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from commonwealth.curate import secrets
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import identity, recall, replaced, saving
+from commonwealth.flows import allowed, guarding, identity, recall, replaced, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.replaced import Old
@@ -31,9 +30,11 @@ def retract(brain: Brain, note_id: str, reason: str, *, session: Session, now: s
         raise Usage("reason: it is empty.", hint="Say why the note was never true; nothing was written.")
     if len(reason) > MAX_REASON:
         raise Usage(f"reason: it has {len(reason)} characters, and at most {MAX_REASON} are possible.")
-    for finding in secrets.scan(reason, "reason"):
-        step = "Take the secret out and retract the note again."
+    for finding in allowed.scan(reason, "reason"):
+        step = f"Take the secret out and retract the note again.{finding.allowing}"
         return Receipt("refused", reason=f"secret: {finding.where} ({finding.rule})", next=step)
+    if (refusal := guarding.refused_text("reason", reason)) is not None:
+        return refusal
     author = identity.whoami(brain)
     found = recall.located_once(brain, note_id)
     replaced.require_fact(found, "id", "retracted")
@@ -67,7 +68,7 @@ def _freed(brain: Brain, gone: Note, items: list[Item]) -> list[Change]:
     made: list[Change] = []
     after: dict[str, Note] = {naming.id_key(gone.id): gone}
     for heir in filter(None, heirs):
-        ids = closing.inherited(heir.note, [gone])
+        ids = closing.inherited(heir.note, closing.retracted([gone]))
         after[naming.id_key(heir.note.id)] = replace(heir.note, supersedes=ids)
         if ids != heir.note.supersedes:
             text = codec.edit(heir.text, {"supersedes": list(ids)}, path=heir.path)

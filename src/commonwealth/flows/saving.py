@@ -12,11 +12,11 @@ from dataclasses import dataclass, fields, replace
 from commonwealth.curate import secrets
 from commonwealth.errors import Busy, Damaged, Refused
 from commonwealth.faults import fault
-from commonwealth.flows import indexing, synclog
+from commonwealth.flows import allowed, indexing, synclog
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.flows.identity import Identity, person
-from commonwealth.model import Note, Receipt
+from commonwealth.model import Finding, Note, Receipt
 from commonwealth.notes import codec, naming
 from commonwealth.repo import workfiles
 from commonwealth.repo.commit import Change, commit, disk_trouble
@@ -74,6 +74,8 @@ def save(
 def _saved(brain: Brain, plan: Plan, *, ids: tuple[str, ...], message: str, author: Identity, now: str) -> Receipt:
     git = Git(brain.root)
     content = content_of(brain)
+    if allowed.scan(message, ""):  # what is allowed in one note by its rule: the title is there, not in the log
+        message = secrets.mask(message)
     for _ in range(_ROUNDS):
         try:
             with WriterLock(git.git_dir, operation="commit") as held:
@@ -144,31 +146,42 @@ def united(brain: Brain, path: str, base: bytes, ours: bytes) -> Planned:
 
 def refused_for_secret(note: Note) -> Receipt | None:
     """The refusal of a note that holds a secret in any field, naming field and rule and never the value."""
-    for name, text in _texts(note):
-        for finding in secrets.scan(text, name):
-            return Receipt(
-                "refused",
-                reason=f"secret: {finding.where} ({finding.rule})",
-                next="Take the secret out and record the note again; if it is a real one, revoke it where it was "
-                "issued.",
-            )
-    return None
+    finding = secret_in(note)
+    return None if finding is None else refused_for(finding)
 
 
-def _texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+def refused_for(finding: Finding) -> Receipt:
+    """The refusal of a note for one secret in it."""
+    return Receipt(
+        "refused",
+        reason=f"secret: {finding.where} ({finding.rule})",
+        next="Take the secret out and record the note again; if it is a real one, revoke it where it was "
+        f"issued.{finding.allowing}",
+    )
+
+
+def secret_in(note: Note) -> Finding | None:
+    """The first secret in any field of a note that nobody has allowed."""
+    return next(
+        (finding for name, text in texts(note) for finding in allowed.scan(text, name, note=note.id)),
+        None,
+    )
+
+
+def texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
     """Every text in a note with the name of its field, `provenance.evidence` for example."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, (tuple, list)):
         for item in value:
-            yield from _texts(item, name)
+            yield from texts(item, name)
     elif hasattr(value, "items"):
         for key, item in value.items():
             yield name, str(key)
-            yield from _texts(item, f"{name}.{key}".lstrip("."))
+            yield from texts(item, f"{name}.{key}".lstrip("."))
     elif hasattr(value, "__dataclass_fields__"):
         for field in fields(value):  # type: ignore[arg-type]
-            yield from _texts(getattr(value, field.name), f"{name}.{field.name}".lstrip("."))
+            yield from texts(getattr(value, field.name), f"{name}.{field.name}".lstrip("."))
 
 
 def _unnamed(brain: Brain, changes: Sequence[Change], author: Identity, now: str) -> tuple[str, ...]:

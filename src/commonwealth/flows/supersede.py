@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from commonwealth import timeline
 from commonwealth.curate import secrets
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import drafts, identity, indexing, recall, remember, replaced, saving, scope
+from commonwealth.flows import curating, drafts, identity, indexing, recall, remember, replaced, saving, scope
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.drafts import Draft
 from commonwealth.flows.identity import Session
@@ -61,7 +61,9 @@ def supersede(
         note = replace(note, id=naming.new_id(note.title, now, short))
         path = naming.note_path(note.kind, note.id, now, brain.folders)
     for old in before:
-        _require_open(old, note)
+        require_open(old, note)
+    if double is None and (verdict := curating.of_note(note, ())).verdict == "review":
+        return _staged(remember.hold(brain, note, verdict, session, now), ids)
     if (mode := review_mode(brain)) != "auto":
         return _staged(remember.stage(brain, note, mode), ids)
     write = _Write(brain, note, path, found, author, now)
@@ -150,7 +152,7 @@ def _require_same(note: Note, ids: Sequence[str]) -> None:
         )
 
 
-def _require_open(old: Old, by: Note) -> None:
+def require_open(old: Old, by: Note) -> None:
     """Raises Refused or Usage where `by` cannot close a note."""
     note = old.note
     if note.status == "retracted":
@@ -205,7 +207,7 @@ class _Write:
         olds = [replaced.read(self.brain, one) for one in self.found]
         for old in olds:
             if old.note.status == "retracted":
-                _require_open(old, note)
+                require_open(old, note)
         rivals = [other for old in olds for other in _rivals(old, note)]
         made = Change(path, data, data) if there else Change(path, codec.to_bytes(note, path))
         closed = [Change(old.path, old.edited(self.brain, _others(old, note)), old.data) for old in olds]

@@ -40,22 +40,22 @@ def conflicts(brain: Brain, outcome: Outcome) -> tuple[str, ...]:
     before = _before(brain, outcome, changed, {file.path for _, parties in found for file in parties})
     ids: set[str] = set()
     for dispute, parties in found:
-        fresh = [file for file in parties if _is_fresh(file, changed, before)]
-        rivals = [file for file in parties if naming.id_key(file.note.id) in _rivals(dispute)]
+        fresh = {file.path for file in parties if _is_fresh(file, changed, before)}
+        named = _rivals(dispute)
+        rivals = [file for file in parties if naming.id_key(file.note.id) in named]
         if fresh:
-            ids.update(file.note.id for file in [file for file in rivals if file in fresh] or rivals)
+            ids.update(file.note.id for file in [file for file in rivals if file.path in fresh] or rivals)
     return tuple(sorted(ids))
 
 
 def _parties(conn: sqlite3.Connection) -> list[_Party]:
+    found = disputes.disputes(conn)
+    ids = {id_ for dispute in found for id_ in (dispute.about, *dispute.rivals)}
+    files = {id_: lookup.of_id(conn, id_) for id_ in ids}  # each once: one note may be in many conflicts
     return [
-        (dispute, tuple(file for id_ in sorted({dispute.about, *dispute.rivals}) for file in _files(conn, id_)))
-        for dispute in disputes.disputes(conn)
+        (dispute, tuple(file for id_ in sorted({dispute.about, *dispute.rivals}) for file in files[id_]))
+        for dispute in found
     ]
-
-
-def _files(conn: sqlite3.Connection, id_: str) -> list[NoteFile]:
-    return [file for file in lookup.get(conn, id_) if naming.id_key(file.note.id) == naming.id_key(id_)]
 
 
 def _rivals(dispute: Dispute) -> set[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from commonwealth import timeline
+from commonwealth.curate import secrets
 from commonwealth.errors import BrainError, Busy, Damaged, Refused
 from commonwealth.flows import identity, indexing, pastindex, surfaced, synclog
 from commonwealth.flows.brains import Brain, review_mode
@@ -79,7 +81,7 @@ def _receipt(brain: Brain, outcome: machine.Outcome) -> Receipt:
         reason=outcome.trouble.message if outcome.trouble else None,
         warnings=outcome.warnings,
         next=" ".join(filter(None, steps)) or None,
-        items=_items(brain, outcome)[:_ITEMS],
+        items=tuple(replace(item, id=secrets.mask(item.id)) for item in _items(brain, outcome)[:_ITEMS]),
         pulled=outcome.pulled,
         pushed=outcome.pushed,
         conflicts=conflicts,

@@ -15,7 +15,7 @@ from commonwealth.flows.identity import Identity
 from commonwealth.flows.sessions import Beat
 from commonwealth.index import query
 from commonwealth.model import Hit, Note, Receipt, same_repository
-from commonwealth.notes import codec
+from commonwealth.notes import codec, waiting
 from commonwealth.repo import workfiles
 from commonwealth.repo.commit import Change
 from commonwealth.repo.merged import Merged, merged
@@ -29,7 +29,9 @@ Edit = Callable[[Note], Note | None]
 
 
 def tend(brain: Brain, now: str) -> tuple[Receipt, ...]:
-    """Renew and complete the person's own open records. What stands in the way is left for the next time."""
+    """Renew and complete the person's own open records; let go of candidates that were dropped long ago. What stands
+    in the way is left for the next time."""
+    waiting.tidy(brain.root, now)
     with suppress(BrainError, OSError):
         sessions.tidy(brain.root, now)
         beats = sessions.known(brain.root)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from commonwealth import timeline
 from commonwealth.curate import secrets
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import ends, identity, recall, saving, scope
+from commonwealth.flows import ends, guarding, identity, recall, saving, scope
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Item, Note, Provenance, Receipt
@@ -62,8 +62,8 @@ def update(
 
     The change is made to the note as it was when this was called. What others have changed since is united with it; of
     what cannot be united both versions are kept, and the receipt names the other one under `conflicts`. The receipt is
-    `committed`, `unchanged` where the note says so already, or `refused` for a secret.
-    Raises Usage that names every invalid field, or for a heading that several sections have; Refused for an unknown or
+    `committed`, `unchanged` where the note says so already, or `refused` for a secret
+    and for text that speaks to a model. Raises Usage that names every invalid field, or for a heading that several sections have; Refused for an unknown or
     ambiguous id.
     """
     _require_one_edit(section, body)
@@ -77,7 +77,7 @@ def update(
     edited = edit.of(before, found, again=False)
     if edited is None and (section is None or not section.adds):
         return Receipt("unchanged", (found.id,), reason=_SAID)
-    if (refusal := _refusal(edited, found)) is not None:
+    if (refusal := _refusal(edited, found, before)) is not None:
         return refusal
 
     def plan() -> saving.Planned | Receipt:
@@ -92,7 +92,7 @@ def update(
         added = edit.of(data, place, again=True) or data
         if added == there and not beside:
             return Receipt("unchanged", (place.id,), reason=_SAID)
-        if (refusal := _refusal(added, place)) is not None:
+        if added != edited and (refusal := _refusal(added, place, there)) is not None:
             return refusal
         along, told = ends.moved(brain, was, added, place.path)
         items.extend([Item(place.id, "changed"), *told] if told else [])
@@ -108,6 +108,30 @@ def update(
     emptied = _emptied(section, body) if receipt.state == "committed" else ()
     unknown = scope.missing(brain, _parsed(edited, found)[1]) if edited and "branch" in edit.values else ()
     return replace(_explained(receipt), warnings=(*found.warnings, *emptied, *unknown, *receipt.warnings))
+
+
+def edited(
+    data: bytes,
+    path: str,
+    changes: Mapping[str, FieldValue],
+    *,
+    section: SectionEdit | None = None,
+    body: str | None = None,
+    now: str,
+) -> bytes | None:
+    """The bytes of a note's file with these changes, for one that is not canon; None where they change nothing.
+
+    Raises Usage that names every invalid field, and as `update` does for a section; BadNote.
+    """
+    _require_one_edit(section, body)
+    text = codec.decode(data, path)
+    note = codec.parse(text, path, "")[0]
+    at = recall.Located(note.id, path, note.kind, note.title)
+    _require_fields_of(at, changes)
+    made = _Edit(_validated(changes), body, section, now)
+    first = made.of(data, at, again=False)
+    then = made.of(first or data, at, again=True) if section is not None and section.adds else None
+    return then or first
 
 
 _SAID = "the note says so already"
@@ -191,9 +215,11 @@ def _parsed(data: bytes, at: recall.Located) -> tuple[str, Note]:
     return text, codec.parse(text, at.path, at.kind)[0]
 
 
-def _refusal(data: bytes | None, at: recall.Located) -> Receipt | None:
-    found = saving.refused_for_secret(_parsed(data, at)[1]) if data is not None else None
-    return replace(found, ids=(at.id,)) if found is not None else None
+def _refusal(data: bytes | None, at: recall.Located, before: bytes) -> Receipt | None:
+    if data is None:
+        return None
+    refusal = guarding.refused(_parsed(data, at)[1], _parsed(before, at)[1])
+    return replace(refusal, ids=(at.id,)) if refusal is not None else None
 
 
 @dataclass(frozen=True, slots=True)

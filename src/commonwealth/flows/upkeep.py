@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass, replace
 
-from commonwealth.flows import heartbeat, identity, indexing, recall, standing, syncing, synclog
+from commonwealth.flows import heartbeat, identity, indexing, recall, requestlog, standing, syncing, synclog
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.flows.heartbeat import Pulse
+from commonwealth.flows.requestlog import Request
 from commonwealth.flows.standing import Obstacle
 from commonwealth.flows.synclog import Round, Written
 from commonwealth.index import disputes, lookup
@@ -50,6 +51,8 @@ class Status:
     last: Round | None = None
     log: tuple[Round, ...] | None = None
     receipts: tuple[Written, ...] = ()
+    requests: tuple[Request, ...] = ()
+    """Requests for candidates that wait for the team, or were closed."""
 
 
 def status(brain: Brain, *, log: int | None = None) -> Status:
@@ -79,6 +82,7 @@ def status(brain: Brain, *, log: int | None = None) -> Status:
         held=(*_withheld(git, open_work), *(f"{path}: {cause}" for path, cause in open_work.held)),
         strays=open_work.strays,
         others=open_work.others,
+        requests=tuple(one for one in requestlog.load(brain.root).requests.values() if one.commit is not None),
         staged=tuple(sorted(file.note.id for file in store.staged(brain.root)[0])),
         problems=tuple(str(problem) for problem in recall.problems(brain) if problem.fatal),
         conflicts=conflicts,

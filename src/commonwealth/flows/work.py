@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from commonwealth.errors import Refused
-from commonwealth.flows import identity, indexing, leases, recall, remember, saving, workfields, worksearch
+from commonwealth.flows import guarding, identity, indexing, leases, recall, remember, saving, workfields, worksearch
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Identity, Session
 from commonwealth.flows.workfields import Changed, Value, WorkDraft
@@ -53,7 +53,7 @@ def start(brain: Brain, draft: WorkDraft, *, session: Session, now: str) -> Star
     draft = workfields.validated(draft, brain)
     author = identity.whoami(brain)
     note = workfields.note_of(draft, brain, author, session, now)
-    refusal = saving.refused_for_secret(note)
+    refusal = guarding.refused(note)
     if refusal is not None:
         return Started(refusal)
     keyed = bool(draft.idempotency_key)
@@ -338,7 +338,7 @@ def _write(
             return new
         if new == old:
             return Receipt("unchanged", (old.id,), reason="the record says so already")
-        refusal = saving.refused_for_secret(new)
+        refusal = guarding.refused(new, old)
         if refusal is not None:
             return replace(refusal, ids=(old.id,))
         body = None if new.body == old.body else new.body

@@ -156,16 +156,26 @@ def _linked(conn: sqlite3.Connection, ids: set[str]) -> list[tuple[str, str]]:
 
 def _groups(branches: Iterable[set[str]], pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
     """The branches, those as one that share a note or are joined by a pair."""
+    first: dict[str, str] = {}
+
+    def top(id_: str) -> str:
+        while first[id_] != id_:
+            first[id_] = id_ = first[first[id_]]
+        return id_
+
+    def join(ids: Iterable[str]) -> None:
+        one, *others = ids
+        for other in others:
+            first[top(other)] = top(one)
+
     branches = list(branches)
-    members = set().union(*branches)
-    joins = [set(pair) for pair in pairs if members.issuperset(pair)]
-    groups: list[set[str]] = []
-    for branch in branches:
-        whole = set(branch)
-        while near := [other for other in (*groups, *joins) if other & whole and not other <= whole]:
-            whole = whole.union(*near)
-        groups = [group for group in groups if not group <= whole] + [whole]
-    return groups
+    first.update({id_: id_ for branch in branches for id_ in branch})
+    for ids in (*branches, *(pair for pair in pairs if first.keys() >= set(pair))):
+        join(ids)
+    groups: dict[str, set[str]] = defaultdict(set)
+    for id_ in first:
+        groups[top(id_)].add(id_)
+    return list(groups.values())
 
 
 def _rings(conn: sqlite3.Connection) -> list[set[str]]:

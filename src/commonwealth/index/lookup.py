@@ -37,6 +37,12 @@ def get(conn: sqlite3.Connection, id_: str) -> tuple[NoteFile, ...]:
         return tuple(stored(conn, named(conn, id_)).values())
 
 
+def of_id(conn: sqlite3.Connection, id_: str) -> tuple[NoteFile, ...]:
+    """The notes with exactly this id; several where several files carry it, at most `AMBIGUOUS`."""
+    with schema.snapshot(conn):
+        return tuple(stored(conn, _rows(conn, "id = ?", key(id_))).values())
+
+
 def named(conn: sqlite3.Connection, id_: str) -> list[int]:
     """The rows that an id, a short id or the beginning of an id means (see `get`), in order of their ids."""
     wanted = key(id_)

@@ -7,7 +7,8 @@ of the same note counts only where none is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from commonwealth.model import Note
 from commonwealth.notes.naming import id_key
@@ -27,7 +28,14 @@ def begins(note: Note) -> str | None:
 
 def replaces(one: Note, other: Note) -> bool:
     """Whether `one` says that it supersedes `other`."""
-    return id_key(one.id) != id_key(other.id) and id_key(other.id) in map(id_key, one.supersedes)
+    wanted = id_key(other.id)
+    return id_key(one.id) != wanted and wanted in _keys(one.supersedes)
+
+
+@lru_cache(maxsize=4096)
+def _keys(ids: tuple[str, ...]) -> Collection[str]:
+    """Each note is asked about many others: what it names is put into its form for that once."""
+    return frozenset(map(id_key, ids))
 
 
 def closer(note: Note, others: Iterable[Note]) -> Note | None:
@@ -66,10 +74,15 @@ def reopening(note: Note, status: str) -> dict[str, Value | None]:
     return {**changes, "valid_until": None} if _was_closed(note) else changes
 
 
-def inherited(note: Note, others: Iterable[Note]) -> tuple[str, ...]:
-    """What `note` supersedes once it stands for what it replaced and was retracted since: that closes nothing any more,
-    and what it had closed is followed by `note`. The ids in their order, those that come to it last."""
-    gone = {id_key(other.id): other for other in others if other.status == "retracted"}
+def retracted(notes: Iterable[Note]) -> dict[str, Note]:
+    """Those of the notes that were retracted, by the keys of their ids."""
+    return {id_key(note.id): note for note in notes if note.status == "retracted"}
+
+
+def inherited(note: Note, gone: Mapping[str, Note]) -> tuple[str, ...]:
+    """What `note` supersedes once it stands for what it replaced and was retracted since (`gone`, see `retracted`):
+    that closes nothing any more, and what it had closed is followed by `note`. The ids in their order, those that come
+    to it last."""
     ids = list(note.supersedes)
     known = {id_key(note.id), *map(id_key, ids)}
     for id_ in ids:  # it grows while it is walked

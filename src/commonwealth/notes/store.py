@@ -20,6 +20,8 @@ from commonwealth.notes import codec, naming
 from commonwealth.notes.obstacle import in_the_way
 
 STAGING = "staging"
+DROPPED = f"{STAGING}/dropped"
+"""Candidates that were turned down: they wait no more, and can be brought back for a while."""
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0)
@@ -186,17 +188,38 @@ def _walk(root: Path, folder: str, folders: Mapping[str, str]) -> Iterator[tuple
 
 
 def stage(root: Path, note: Note) -> str:
-    """Keep a candidate in this clone's staging folder; the path. A candidate with the same id is replaced."""
+    """Keep a candidate in this clone's staging folder; the path. A candidate with the same id is replaced.
+
+    Raises Damaged where that cannot be, or where a link or a file stands in the folder's place.
+    """
     path = f"{STAGING}/{note.id}.md"
-    data, target = codec.to_bytes(note, path), naming.safe_join(root, path)
+    put(root, path, codec.to_bytes(note, path))
+    return path
+
+
+def put(root: Path, path: str, data: bytes) -> None:
+    """Write a file below the staging folder. Raises as `stage` does."""
+    target = naming.safe_join(root, path)
     try:
+        odd = in_the_way(root, path.rpartition("/")[0])
+        if odd is not None:
+            raise Damaged(f"{path} could not be written ({odd.cause}).", hint=f"Move {odd.path} away, then try again.")
         atomic.replace(target, data)
     except OSError as error:
         raise Damaged(
             f"{path} could not be written ({error.strerror}).",
             hint="Make room on the disk, or give yourself the right to write there.",
         ) from None
-    return path
+
+
+def staged_paths(root: Path, folder: str = STAGING) -> Iterator[str]:
+    """The files of candidates in `folder`, by name: those that wait, or, in `DROPPED`, those that were turned down.
+
+    Raises Damaged where a folder cannot be read.
+    """
+    for path, _, _ in _walk_all(root, [folder], {"memory": folder}):
+        if folder != STAGING or not path.startswith(f"{DROPPED}/"):
+            yield path
 
 
 def staged(root: Path) -> tuple[list[NoteFile], list[Problem]]:
@@ -210,7 +233,7 @@ def staged(root: Path) -> tuple[list[NoteFile], list[Problem]]:
     if odd is not None:
         problems.append(Problem(odd.path, 0, odd.cause))
     with Reader(root) as reader:
-        for path, _, _ in _walk_all(root, [STAGING], {"memory": STAGING}):
+        for path in staged_paths(root):
             try:
                 notes.append(reader.note(path, "")[0])
             except BadNote as error:

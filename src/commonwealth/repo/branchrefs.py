@@ -64,3 +64,11 @@ def read(git: Git, seconds: float) -> Refs:
         elif is_object_name(tip):
             tips[name] = tip
     return Refs(tips, symbolic)
+
+
+def default(git: Git, refs: Refs, seconds: float) -> tuple[str, ...]:
+    """`Refs.default`, with the person's own name for a default branch where that tells it. Raises as `read` does."""
+    if found := refs.default():
+        return found
+    done = git.call("config", "--get", "init.defaultBranch", timeout=seconds)
+    return refs.default(done.out.decode("utf-8", "replace").strip())

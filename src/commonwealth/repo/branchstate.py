@@ -76,7 +76,7 @@ def told(project: Project, asked: Iterable[Asked], *, seconds: float, kept: str 
     look = _Look(project, time.monotonic() + seconds)
     try:
         refs = branchrefs.read(look.git, look.left())
-        default = refs.default() or refs.default(look.usual())
+        default = branchrefs.default(look.git, refs, look.left())
         known = _kept(kept)
         marks = {one: _mark(project, refs, default, one) for one in wanted}
         answers = {one: found for one in wanted if (found := _unpacked(known.get(marks[one]))) is not None}
@@ -98,11 +98,6 @@ class _Look:
 
     def left(self) -> float:
         return max(0.02, self._end - time.monotonic())
-
-    def usual(self) -> str:
-        """The person's own name for a default branch."""
-        done = self.git.call("config", "--get", "init.defaultBranch", timeout=self.left())
-        return done.out.decode("utf-8", "replace").strip()
 
     def is_sure(self, one: Asked) -> bool:
         """Whether an answer stays right as long as the refs stay."""
@@ -183,7 +178,7 @@ class _Look:
     def _is_squashed(self, graph: _Graph, one: Asked, tip: str) -> bool:
         """A question that cannot be answered in time is answered no, and put again the next time."""
         try:
-            return any(squashed.is_squashed(self.git, end, tip, self._end) for end in graph.ends)
+            return any(squashed.landing(self.git, end, tip, self._end) for end in graph.ends)
         except BrainError:
             self._unsure.add(one)
             return False

@@ -270,7 +270,7 @@ def _canon_branch(git: Git) -> str | None:
         return default[len(prefix) :]
     listed = decode(git.run("for-each-ref", "--format=%(refname)", prefix)).split()
     branches = [ref[len(prefix) :] for ref in listed if ref != f"{prefix}HEAD"]
-    canon = [name for name in branches if not name.startswith("brain/")]  # those are requests
+    canon = [name for name in branches if not name.startswith(("brain/", "notes/"))]  # those are requests
     for name in (_DEFAULT, "master"):
         if name in canon:
             return name

@@ -107,7 +107,7 @@ def _commit(git: Git, changes: Sequence[Change], message: str, author: Person, n
     branch = main_branch(git)
     require_branch(git, branch)
     wait_for_git(git)
-    _refuse_unfit(changes, message, author, content)
+    refuse_unfit(changes, message, author, content)
     current = {change.path: workfiles.read(git.root, change.path) for change in changes}
     for change in changes:
         if change.expect is not ANY and current[change.path] != change.expect:
@@ -133,7 +133,8 @@ def refuse_secrets(path: str, data: bytes, content: Content) -> None:
         place = shown(path, content) if path else "commit message"
         raise Refused(
             f"secret: {place}: {finding.where} ({finding.rule})",
-            hint="Take the secret out and try again; if it is a real one, revoke it where it was issued.",
+            hint="Take the secret out and try again; if it is a real one, revoke it where it was issued."
+            f"{finding.allowing}",
         )
 
 
@@ -145,7 +146,8 @@ def shown(path: str, content: Content) -> str:
     return f"{folder or '.'}/(a file with a secret in its name)"
 
 
-def _refuse_unfit(changes: Sequence[Change], message: str, author: Person, content: Content) -> None:
+def refuse_unfit(changes: Sequence[Change], message: str, author: Person, content: Content) -> None:
+    """Raises Refused for a secret anywhere in what is to be committed, and for a file that cannot be canon."""
     refuse_secrets("", message.encode("utf-8", "replace"), content)
     for finding in content.scan("", f"{author.name}\n{author.email}".encode("utf-8", "replace")):
         raise Refused(

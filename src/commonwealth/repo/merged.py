@@ -7,28 +7,22 @@ its tip lies in the default branch: that it does says only where it began.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from commonwealth import timeline
 from commonwealth.errors import BrainError
-from commonwealth.repo import common
-from commonwealth.repo.changed_here import default_ref
-from commonwealth.repo.git import Git, fields
+from commonwealth.repo import branchrefs, common, squashed
+from commonwealth.repo.branchrefs import Refs
+from commonwealth.repo.git import Git
 from commonwealth.repo.head import is_object_name
 from commonwealth.repo.project import Project, ref_at
-
-_COMMITS = 200
-"""So many commits of the default branch are compared with a branch that may have been squashed."""
-
-_PATCH = 4 << 20
-"""Bytes of a patch; a larger one is not compared."""
 
 _MADE = (b"commit", b"cherry-pick", b"am", b"revert")
 """What git's log of a branch says of new commits; a rebase may only have brought it up to date."""
 
 _LOG = 1 << 20
-_PLAIN = ("--no-ext-diff", "--no-textconv")
 _SECONDS = 10.0
 
 
@@ -52,29 +46,27 @@ def merged(project: Project, branch: str | None, commits: Sequence[str] = ()) ->
 
     `commits` are what its tip was known to be, the latest first: they serve where the branch is gone.
     """
-    into = default_ref(project)
-    if into is None or (branch and _short(into) == branch):
-        return None
-    git = Git(project.root)
+    git, end = Git(project.root), time.monotonic() + _SECONDS
     try:
-        main = git.resolve(into)
-        for tip in _tips(git, project, branch, commits):
-            found = main and (_by_merge(git, project, branch, main, tip) or _by_squash(git, main, tip))
-            if found:
-                return Merged(found, _date(git, found), _short(into))
+        refs = branchrefs.read(git, _SECONDS)
+        default = branchrefs.default(git, refs, _SECONDS)
+        if not default or branch == branchrefs.short(default[0]):
+            return None
+        for tip in _tips(git, refs, branch, commits):
+            for into in default:
+                main = refs.tips[into]
+                found = _by_merge(git, project, branch, main, tip) or squashed.landing(git, main, tip, end)
+                if found:
+                    return Merged(found, _date(git, found), branchrefs.short(into))
     except BrainError:
         return None
     return None
 
 
-def _short(ref: str) -> str:
-    return ref.removeprefix("refs/remotes/origin/").removeprefix("refs/heads/")
-
-
-def _tips(git: Git, project: Project, branch: str | None, commits: Sequence[str]) -> Iterator[str]:
+def _tips(git: Git, refs: Refs, branch: str | None, commits: Sequence[str]) -> Iterator[str]:
     """The tip of the branch; where it is gone, the latest of the known commits that is still here."""
-    tip = tip_of(project, branch) if branch else None
-    for name in (tip,) if tip else commits:
+    there = refs.of(branch) if branch else ()
+    for name in [refs.tips[there[0]]] if there else commits:
         if name and (known := git.resolve(name)) is not None:
             yield known
             return
@@ -100,34 +92,6 @@ def _was_worked_on(project: Project, branch: str) -> bool:
     except (OSError, ValueError):
         return False
     return any(line.partition(b"\t")[2].startswith(_MADE) for line in lines)
-
-
-def _by_squash(git: Git, main: str, tip: str) -> str | None:
-    """The commit on the default branch's own line that makes the same change as the whole of the branch, or whose files
-    are what the branch made of them."""
-    base = git.run("merge-base", main, tip, check=False).decode("ascii", "replace").strip()
-    if not base or base == tip:
-        return None
-    files = fields(git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, tip, timeout=_SECONDS))
-    if not files or len(files) > _COMMITS:
-        return None
-    span = ("--first-parent", f"--max-count={_COMMITS}", "--end-of-options", f"{base}..{main}", "--", *files)
-    commits = git.text("rev-list", *span, timeout=_SECONDS).split()
-    wanted = _patches(git, git.run("diff-tree", "-p", *_PLAIN, base, tip, timeout=_SECONDS))
-    for commit in reversed(commits):
-        if not git.call("diff-tree", "--quiet", "-r", commit, tip, "--", *files, timeout=_SECONDS).code:
-            return commit
-        change = git.run("diff-tree", "-p", *_PLAIN, f"{commit}^1", commit, timeout=_SECONDS)
-        if wanted and _patches(git, change) == wanted:
-            return commit
-    return None
-
-
-def _patches(git: Git, patch: bytes) -> str:
-    """What tells a change from another, wherever in the files it is made; empty for one that is too large."""
-    if len(patch) > _PATCH:
-        return ""
-    return git.run("patch-id", "--stable", input=patch, timeout=_SECONDS).decode("ascii", "replace").split(" ")[0]
 
 
 def _date(git: Git, commit: str) -> str:

@@ -55,7 +55,6 @@ def refuse_outgoing_secrets(
     """
     exclude = [f"^{name}" for name in known]
     listed = [line for line in decode(git.run("rev-list", "--objects", commit, *exclude)).split("\n") if line]
-    _refuse_names(git, [line for line in listed if " " not in line], known, content)
     warnings: list[str] = []
     number = 0
 
@@ -68,7 +67,8 @@ def refuse_outgoing_secrets(
             )
 
     with _Clean(git) as clean, Objects(git) as objects:
-        search = _Search(git, objects, content, known, clean, warnings, late)
+        search = _Search(git, objects, content, commit, known, clean, warnings, late)
+        _refuse_names(search, [line for line in listed if " " not in line])
         for number, line in enumerate(listed):  # noqa: B007 - `late` says how far it is
             name, _, path = line.partition(" ")
             if name in clean.names:
@@ -127,7 +127,7 @@ class _Clean:
         atomic.replace(self._place, "".join(f"{line}\n" for line in lines).encode())
 
 
-def _refuse_names(git: Git, new: Sequence[str], known: Sequence[str], content: Content) -> None:
+def _refuse_names(search: _Search, new: Sequence[str]) -> None:
     """A name is public with its commit, also that of a file whose bytes are known: a copy, a move, a submodule.
 
     `new` are the commits; in a listing of objects they alone have no name, not even an empty one.
@@ -135,12 +135,12 @@ def _refuse_names(git: Git, new: Sequence[str], known: Sequence[str], content: C
     commits = "".join(f"{name}\n" for name in new).encode("ascii")
     flags = ("-r", "-t", "-m", "--root", "--no-commit-id", "--no-renames", "--name-only", "-z")
     only = ("--diff-filter=d", "--ignore-submodules=none")
-    for path in dict.fromkeys(fields(git.run("diff-tree", "--stdin", *flags, *only, input=commits))):
-        if content.scan(path, b"") and not _was_public(git, path, known):
+    for path in dict.fromkeys(fields(search.git.run("diff-tree", "--stdin", *flags, *only, input=commits))):
+        found = search.content.scan(path, b"")
+        if found and not _was_public(search.git, path, search.known):
             raise Refused(
-                f"secret: {shown(path, content)}: file name in a commit that is not published yet",
-                hint="Nothing was pushed. Revoke the secret; rename the file; then rewrite the commits that hold "
-                f"that name: {_rewrite(git, known)}.",
+                f"secret: {shown(path, search.content)}: file name in a commit that is not published yet",
+                hint=_way_out(search, "Give the file another name") + found[0].allowing,
             )
 
 
@@ -148,8 +148,25 @@ def _was_public(git: Git, path: str, known: Sequence[str]) -> bool:
     return bool(known) and bool(git.run("rev-list", "-1", "--full-history", *known, "--", path))
 
 
-def _rewrite(git: Git, known: Sequence[str]) -> str:
-    return f"`{git_at(git.root)} rebase -i {known[-1][:12] if known else '--root'}`"
+def _way_out(search: _Search, change: str) -> str:
+    """The steps after which a push works: the commits that nobody has yet go, and every file stays as it is."""
+    take_back, again = _take_back(search)
+    return (
+        "Nothing was pushed. 1. Revoke the secret where it was issued. "
+        f"2. {take_back} takes back the commits that nobody else has; no file changes. "
+        f"3. {change}. 4. {again}."
+    )
+
+
+def _take_back(search: _Search) -> tuple[str, str]:
+    """The command that takes the unpublished commits back, and how what is there is committed and published then."""
+    at = git_at(search.git.root)
+    sync = "`brain sync` commits what is there and publishes it"
+    ours = [name for name in search.known if search.git.holds("merge-base", "--is-ancestor", name, search.tip)]
+    if not ours:
+        return f"`{at} update-ref -d HEAD`", f"`{at} commit -a -m 'Start the brain'`, then {sync}"
+    nearest = min(ours, key=lambda name: int(search.git.text("rev-list", "--count", f"{name}..{search.tip}")))
+    return f"`{at} reset --soft {nearest[:12]}`", sync
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +176,7 @@ class _Search:
     git: Git
     objects: Objects
     content: Content
+    tip: str
     known: Sequence[str]
     clean: _Clean
     warnings: list[str]
@@ -173,7 +191,7 @@ def _refuse_object(search: _Search, name: str, path: str) -> None:
     size = info[2]
     if info[1] == "commit":
         _refuse_large(search, f"The message of the commit {name[:12]}", size)
-        _refuse_windows(search, f"the commit {name[:12]}", "", _cut(_words_of_commit(search.objects.read(name) or b"")))
+        _refuse_windows(search, f"the commit {name[:12]}", "", _cut(words_of_commit(search.objects.read(name) or b"")))
         return
     place = shown(path, search.content)
     if search.content.is_derived(path) and size <= _MOST:
@@ -192,9 +210,9 @@ def _refuse_large(search: _Search, what: str, size: int) -> None:
     if size > _MOST_TEXT:
         raise Refused(
             f"{what} has {size / (1 << 20):.1f} MiB of text: that is too much to be looked through for secrets.",
-            hint="Nothing was pushed. It is no note, so take it out of the brain and rewrite the commits that hold it: "
-            f"{_rewrite(search.git, search.known)}. Or, if all of it may be public, push by hand: "
-            f"`{git_at(search.git.root)} push`.",
+            hint="Nothing was pushed. If all of it may be public, push by hand: "
+            f"`{git_at(search.git.root)} push`. Else: 1. {_take_back(search)[0]} takes back the commits that nobody "
+            "else has; no file changes. 2. Move it out of the brain. 3. `brain sync`.",
         )
 
 
@@ -226,8 +244,8 @@ def _refuse_windows(
             spot = f"{finding.where} after byte {start}" if start else finding.where
             raise Refused(
                 f"secret: {place}: {spot} ({finding.rule}) in a commit that is not published yet",
-                hint="Nothing was pushed. Revoke the secret; take it out of the file; then rewrite the commits "
-                f"that hold it: {_rewrite(search.git, search.known)}.",
+                hint=_way_out(search, "Take the secret out of the file" if path else "Leave it out of what you commit")
+                + finding.allowing,
             )
 
 
@@ -252,7 +270,7 @@ def _new_lines(objects: Objects, data: bytes, published: Sequence[str]) -> bytes
     return b"\n".join(line for line in data.split(b"\n") if line not in known)
 
 
-def _words_of_commit(data: bytes) -> bytes:
+def words_of_commit(data: bytes) -> bytes:
     """What people wrote into a commit: all but object names and signatures, which stand in its header."""
     head, _, message = data.partition(b"\n\n")
     kept: list[bytes] = []

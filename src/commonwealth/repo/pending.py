@@ -194,7 +194,8 @@ def _sort(git: Git, entry: Listed, content: Content, edits: list[Edit], held: li
     except BadNote as error:
         held.append((path, error.cause))
     except (Refused, Damaged) as error:
-        held.append((path, error.message))
+        step = f". {error.hint}" if error.message.startswith("secret:") else ""
+        held.append((path, f"{error.message}{step}"))
     else:
         edits.append(Edit(path, entry.head, data))
 

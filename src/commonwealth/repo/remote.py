@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from commonwealth.repo.common import git_at
@@ -34,11 +34,15 @@ _PROTECTED = (
 @dataclass(frozen=True, slots=True)
 class Pushed:
     """What became of a push: accepted, raced (somebody was faster), protected (the branch takes requests only) or
-    declined, with the remote's words and the next step, where one is known."""
+    declined, with the remote's words and the next step, where one is known.
+
+    `plain` is the answer of a remote that takes no push options. `said` are the lines that the remote printed.
+    """
 
     state: str
     words: str = ""
     hint: str | None = None
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +132,30 @@ def require_git(git: Git, remote: str, timeout: float) -> None:
         raise not_git(f"git fetch, {git.root}")
 
 
-def push(git: Git, remote: str, branch: str, commit: str, timeout: float) -> Pushed:
-    """Offer `commit` as the remote's branch, never by force. Raises Offline, Declined, Refused, GitError."""
+def push(
+    git: Git,
+    remote: str,
+    branch: str,
+    commit: str,
+    timeout: float,
+    *,
+    ref: str | None = None,
+    options: Sequence[str] = (),
+) -> Pushed:
+    """Offer `commit` as the remote's branch, or another `ref`, never by force. Raises Offline, Declined, Refused,
+    GitError. `options` are for the server, which may take none."""
     refuse_credentials(git, remote, "push")
-    refspec = f"{commit}:refs/heads/{branch}"
-    done = git.call("push", "--porcelain", "--quiet", remote, refspec, timeout=timeout)
+    refspec = f"{commit}:{ref or f'refs/heads/{branch}'}"
+    given = [f"--push-option={option}" for option in options]
+    done = git.call("push", "--porcelain", "--quiet", *given, remote, refspec, timeout=timeout)
     lines = [line for line in redact(decode(done.out)).splitlines() if line.startswith("!")]
+    said = tuple(line[7:].strip() for line in done.err.splitlines() if line.startswith("remote:"))
+    if given and done.code and "does not support push options" in done.err:
+        return Pushed("plain")
     if done.code and not lines:
         raise git.failure(done)
     if not lines:
-        return Pushed("accepted")
+        return Pushed("accepted", said=said)
     if any(sign in lines[0] for sign in _RACES):
         return Pushed("raced")
     words = words_of(lines[0], done.err)

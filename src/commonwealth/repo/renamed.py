@@ -15,6 +15,11 @@ from commonwealth.safetext import one_line
 REQUESTS = "brain/"
 """How the names of branches for requests begin; none of them is ever a brain's main branch."""
 
+NOTES = "notes/"
+"""How the names of branches that hold single notes begin; none of them is ever a brain's main branch either."""
+
+_NEVER_MAIN = (REQUESTS, NOTES)
+
 _LOOKED = "looked"
 
 
@@ -27,7 +32,7 @@ def look(run: Run) -> None:
         return
     if run.theirs is None:
         heads = remote.heads(run.git, run.remote, run.left())
-        canon = sorted(name for name in heads.tips if not name.startswith(REQUESTS))
+        canon = sorted(name for name in heads.tips if not name.startswith(_NEVER_MAIN))
         _note(run, heads.default)
         if run.branch in canon:
             return
@@ -51,7 +56,7 @@ def _look_daily(run: Run) -> None:
         return  # the fetch has worked, so this one can wait
     default = heads.default if heads.default in heads.tips else None
     before = before or _default_at_clone(run)
-    if before == run.branch and default not in (None, run.branch) and not str(default).startswith(REQUESTS):
+    if before == run.branch and default not in (None, run.branch) and not str(default).startswith(_NEVER_MAIN):
         _fetch(run, str(default))
         if run.successor is not None and not _holds(run, run.successor[1]):
             _note(run, before)  # asked again tomorrow

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import click
 
 from commonwealth.adapters import show
+from commonwealth.adapters.cli.wording import warned
 from commonwealth.adapters.terminal import Screen
 from commonwealth.adapters.wire import receipt_json
 from commonwealth.errors import NeedsReview, Offline, Refused
@@ -42,6 +43,7 @@ class Call:
 
     def answer(self, receipt: Receipt) -> int:
         """Show a receipt and return the exit code."""
+        receipt = warned(receipt)
         if self.screen.as_json:
             self.screen.document(receipt_json(receipt))
         else:

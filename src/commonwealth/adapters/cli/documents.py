@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from commonwealth import timeline
+from commonwealth.adapters import wire_review
 from commonwealth.adapters.wire import Json, JsonObject
 from commonwealth.flows import brains
 from commonwealth.routing import Rule
@@ -99,6 +100,7 @@ def status(found: Status, now: str) -> JsonObject:
         "rescued": list[Json](found.rescued),
         "lastSync": _round(last) if last else None,
         "daemon": daemon(found.daemon),
+        "requests": [wire_review.request_json(one) for one in found.requests],
         **{
             name: list[Json](getattr(found, name))
             for name in ("edited", "held", "strays", "others", "staged", "problems", "conflicts")

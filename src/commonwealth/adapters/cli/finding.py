@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from commonwealth import config, timeline
+from commonwealth import timeline, userconfig
 from commonwealth.adapters import show, wire
 from commonwealth.adapters.cli import filters
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
+from commonwealth.adapters.cli.wording import warned
 from commonwealth.flows import brief, indexing, recall
 
 budget_option = click.option(
@@ -36,7 +37,8 @@ def search_command(call: Call, query: tuple[str, ...], as_of: str | None, **valu
     the newest notes are listed.
     """
     brain = call.brain()
-    result = recall.search(brain, filters.query(" ".join(query), values, brain, timeline.now()), as_of=as_of)
+    wanted = filters.query(" ".join(query), values, brain, timeline.now())
+    result = warned(recall.search(brain, wanted, as_of=as_of))
     if call.screen.as_json:
         call.screen.document(wire.search_json(result))
     else:
@@ -56,7 +58,7 @@ def recall_command(call: Call, query: tuple[str, ...], as_of: str | None, budget
     Notes are quoted as data between two marked lines, and the text stays within the budget.
     """
     brain, now = call.brain(), timeline.now()
-    tokens = budget or config.load_user_config().start_tokens
+    tokens = budget or userconfig.load().start_tokens
     text = " ".join(query)
     wanted = filters.query(text, values, brain, now)
     found = recall.recall(brain, text, budget=tokens, now=now, filters=wanted, as_of=as_of)
@@ -74,7 +76,7 @@ def read_command(call: Call, note_id: str, as_of: str | None) -> int:
     as long as only one note begins with it. With --as-of it is the note of then, wherever it lay, with the links
     and versions of then.
     """
-    reading = recall.read(call.brain(), note_id, as_of=as_of, now=timeline.now())
+    reading = warned(recall.read(call.brain(), note_id, as_of=as_of, now=timeline.now()))
     if call.screen.as_json:
         call.screen.document(wire.reading_json(reading))
     else:
@@ -91,7 +93,7 @@ def brief_command(call: Call, budget: int | None) -> int:
     Stdout is exactly the text that a coding tool gets. Beside it, on stderr, stands why each note was taken or
     left.
     """
-    tokens = budget or config.load_user_config().start_tokens
+    tokens = budget or userconfig.load().start_tokens
     found = brief.session_start(call.brain(), now=timeline.now(), budget=tokens, ask=indexing.ask)
     return show_brief(call, found, reasons=True)
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 import click
 
 from commonwealth import timeline
-from commonwealth.adapters import show
+from commonwealth.adapters import forge, show
 from commonwealth.adapters.cli import documents
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
 from commonwealth.errors import BrainError
-from commonwealth.flows import conflicts, syncing, synclog, upkeep
+from commonwealth.flows import conflicts, publishing, syncing, synclog, upkeep
 from commonwealth.flows.brains import Brain
 
 
@@ -42,8 +42,13 @@ def sync_command(call: Call, timeout: float, accept_deletions: bool, adopt_remot
     """
     brain = call.brain()
     with call.screen.working(f"Syncing {brain.name}"):
-        receipt = syncing.sync(
-            brain, timeout=timeout, accept_deletions=accept_deletions, adopt_remote=adopt_remote, asked=True
+        receipt = publishing.sync_now(
+            brain,
+            timeline.now(),
+            timeout=timeout,
+            accept_deletions=accept_deletions,
+            adopt_remote=adopt_remote,
+            connect=forge.connect,
         )
     code = call.answer(receipt)
     if not (receipt.conflicts or call.screen.as_json):

@@ -30,8 +30,8 @@ def doctor_command(call: Call, *, fix: bool) -> int:
     locks, refs, objects, git's index, our own files. What is set aside lies in `.git/commonwealth/damaged`. The exit
     code is 1 when a check fails.
     """
-    with call.screen.working("Mending" if fix else "Looking"):
-        checks = (*(_mended(call) if fix else ()), *doctor.doctor(call.selector, call.folder), *_plugins())
+    with call.screen.working("Mending" if fix else "Looking") as say:
+        checks = (*(_mended(call) if fix else ()), *doctor.doctor(call.selector, call.folder, say), *_plugins())
     if call.screen.as_json:
         call.screen.document(documents.checks(checks))
     else:

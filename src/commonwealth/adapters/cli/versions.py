@@ -9,6 +9,7 @@ from commonwealth.adapters import show_past
 from commonwealth.adapters.cli import documents, filters, written
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
+from commonwealth.adapters.cli.wording import warned
 from commonwealth.errors import Usage
 from commonwealth.flows import history
 from commonwealth.flows.identity import Session
@@ -57,7 +58,7 @@ def history_command(
         else:
             call.screen.exactly(text)
         return 0
-    told = history.history(brain, note_id, as_of=as_of, limit=limit, now=timeline.now())
+    told = warned(history.history(brain, note_id, as_of=as_of, limit=limit, now=timeline.now()))
     if call.screen.as_json:
         call.screen.document(documents.history(told))
     else:

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+from commonwealth.model import Receipt
+
+if TYPE_CHECKING:
+    from commonwealth.flows.history import History
+    from commonwealth.flows.recall import Reading, SearchResult
+
+A = TypeVar("A", Receipt, "SearchResult", "Reading", "History")
 
 _OPTION_OF = {"effective_at": ("at",), "branch": ("branch_scope", "branch"), "provenance.branch": ("branch",)}
 """The parameters that a field is given by, where they have another name than the field; the first that there is."""
@@ -28,3 +38,11 @@ def reworded(text: str, command: click.Command) -> str:
 
     text = _AT_A_START.sub(lambda found: found[1] + option(found[2]), text)
     return _ONLY_GIVEN.sub(lambda found: option(found[1]), text)
+
+
+def warned(answer: A) -> A:
+    """An answer of the flows with its warnings in the words of the command that runs."""
+    if not answer.warnings:
+        return answer
+    command = click.get_current_context().command
+    return replace(answer, warnings=tuple(reworded(warning, command) for warning in answer.warnings))

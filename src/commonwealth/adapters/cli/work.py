@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from commonwealth import timeline
@@ -10,6 +12,7 @@ from commonwealth.adapters.cli import written
 from commonwealth.adapters.cli.call import EXIT_CODES, Call, with_call
 from commonwealth.adapters.cli.frame import Group, command
 from commonwealth.adapters.cli.options import Given, many, options
+from commonwealth.adapters.cli.wording import warned
 from commonwealth.errors import Usage
 from commonwealth.flows import identity, leases, work
 from commonwealth.flows.brains import Brain
@@ -228,7 +231,7 @@ def _started(call: Call, told: work.Started, brain: Brain) -> int:
         code = written.answer(call, told.receipt, brain)
         show_work.overlaps(call.screen, told.overlaps, timeline.now())
         return code
-    call.screen.document(wire.started_json(told))
+    call.screen.document(wire.started_json(replace(told, receipt=warned(told.receipt))))
     if told.receipt.state == "committed":
         written.leave_worker(brain)
     return EXIT_CODES.get(told.receipt.state, 0)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from commonwealth.adapters.wire import Json, JsonObject, cleaned_object
 from commonwealth.safetext import clean, one_line
@@ -52,6 +55,17 @@ def failure(error: str, next_step: str | None, complaints: list[JsonObject] | No
 
 def search(found: JsonObject) -> JsonObject:
     """`search --json` in the compact form of `memory_search`, shortened until it fits."""
+    nothing = "Nothing matches. Try fewer or other words, or includeSuperseded for what was true once."
+    return listed(found, [partial(_hit, clip=clip) for clip in _CLIPS], nothing)
+
+
+Shorten: TypeAlias = Callable[[JsonObject], JsonObject]
+"""How one result looks in an answer."""
+
+
+def listed(found: JsonObject, steps: Sequence[Shorten], nothing: str) -> JsonObject:
+    """What a search found, in the roomiest of the forms `steps` in which all fits, else as many as fit in the last;
+    `nothing` is the next step where nothing was found."""
     hits, total = found["results"], found["total"]
     assert isinstance(hits, list)
     assert isinstance(total, int)
@@ -60,28 +74,32 @@ def search(found: JsonObject) -> JsonObject:
         frame["warnings"] = clipped_list(found["warnings"], 3, 200)
     if found.get("asOf"):
         frame["asOf"] = found["asOf"]
-    room = LIMIT - ROOM - len(dumped(frame))
-    short: list[Json] = []
-    for clip in _CLIPS:
-        short = [_hit(hit, clip) for hit in hits if isinstance(hit, dict)]
-        if len(dumped(short)) <= room:
-            break
-    while len(dumped(short)) > room:
-        short.pop()
+    short = fitting(hits, steps, LIMIT - ROOM - len(dumped(frame)))
     frame["results"] = short
     frame["truncated"] = len(short) < total
-    frame["next"] = _next_search(len(short), len(hits), total)
+    frame["next"] = _next(len(short), len(hits), total) if total else nothing
     return frame
 
 
-def _next_search(shown: int, found: int, total: int) -> str | None:
-    if total == 0:
-        return "Nothing matches. Try fewer or other words, or includeSuperseded for what was true once."
+def _next(shown: int, found: int, total: int) -> str | None:
     if shown < found:
-        return f"The best {shown} of {total} fit into an answer: narrow the query or add filters."
+        return f"The best {shown} of {total} fit into an answer: narrow the search or add filters."
     if shown < total:
-        return f"The best {shown} of {total}: narrow the query, add filters, or raise limit (at most 100)."
+        return f"The best {shown} of {total}: narrow the search, add filters, or raise limit (at most 100)."
     return None
+
+
+def fitting(hits: Sequence[Json], steps: Sequence[Shorten], room: int) -> list[Json]:
+    """The results in the first of the forms `steps` in which all of them take at most `room` characters; where they do
+    not in the last, as many as do."""
+    short: list[Json] = []
+    for shorten in steps:
+        short = [shorten(hit) for hit in hits if isinstance(hit, dict)]
+        if len(dumped(short)) <= room:
+            break
+    while short and len(dumped(short)) > room:
+        short.pop()
+    return short
 
 
 def _hit(hit: JsonObject, clip: int) -> JsonObject:
@@ -94,6 +112,8 @@ def _hit(hit: JsonObject, clip: int) -> JsonObject:
     files = provenance.get("files") if isinstance(provenance, dict) else None
     if files:
         shown["files"] = clipped_list(files, 5 if clip else 1, 120)
+    reviewed = hit.get("reviewed")
+    shown["reviewed"] = reviewed.get("by") if isinstance(reviewed, dict) else None
     shown["score"] = hit["score"]
     shown["why"] = clipped_list(hit.get("why"), 5 if clip else 2, 60)
     return shown
@@ -113,6 +133,7 @@ def note(read: JsonObject, page: int) -> JsonObject | None:
     if page > len(pages):
         return None
     shown = {name: value for name, value in read.items() if name != "body"}
+    shown.setdefault("reviewed", None)  # that nobody looked at it is worth knowing
     if page > 1:
         shown = {name: shown[name] for name in ("id", "title", "path", "asOf") if name in shown}
     room = LIMIT - ROOM - len(_escaped(pages[page - 1])) - len(NOTICE)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
-from commonwealth.adapters.mcp.answers import LIMIT, NOTICE, ROOM, clipped_list, dumped
-from commonwealth.adapters.wire import Json, JsonObject
+from commonwealth.adapters.mcp.answers import LIMIT, NOTICE, ROOM, clipped_list, dumped, fitting, listed
+from commonwealth.adapters.wire import JsonObject
 from commonwealth.safetext import one_line
 
 MOST_OVERLAPS = 20
@@ -18,27 +18,8 @@ _STEPS = ((300, 5), (140, 3), (0, 1))
 
 def search(found: JsonObject) -> JsonObject:
     """`work search --json` in the compact form of `work_search`, shortened until it fits."""
-    hits, total = found["results"], found["total"]
-    assert isinstance(hits, list)
-    assert isinstance(total, int)
-    frame: JsonObject = {"results": [], "total": total, "truncated": False, "next": None, "notice": NOTICE}
-    if found.get("warnings"):
-        frame["warnings"] = clipped_list(found["warnings"], 3, 200)
-    short = _fitting(hits, LIMIT - ROOM - len(dumped(frame)))
-    frame["results"] = short
-    frame["truncated"] = len(short) < total
-    frame["next"] = _next(len(short), len(hits), total)
-    return frame
-
-
-def _next(shown: int, found: int, total: int) -> str | None:
-    if total == 0:
-        return "No open work touches it. Announce yours with work_start before you change anything."
-    if shown < found:
-        return f"{shown} of {total} fit into an answer: narrow the search."
-    if shown < total:
-        return f"{shown} of {total}: narrow the search, or raise limit (at most 100)."
-    return None
+    nothing = "No open work touches it. Announce yours with work_start before you change anything."
+    return listed(found, _FORMS, nothing)
 
 
 def started(told: JsonObject) -> JsonObject:
@@ -47,7 +28,7 @@ def started(told: JsonObject) -> JsonObject:
     assert isinstance(hits, list)
     frame: JsonObject = {**told, "overlaps": [], "notice": NOTICE}
     frame["warnings"] = clipped_list(told.get("warnings"), 10, 300)
-    short = _fitting(hits[:MOST_OVERLAPS], LIMIT - ROOM - len(dumped(frame)))
+    short = fitting(hits[:MOST_OVERLAPS], _FORMS, LIMIT - ROOM - len(dumped(frame)))
     frame["overlaps"] = short
     frame["truncated"] = len(short) < len(hits)
     if hits and not frame.get("next"):
@@ -60,18 +41,7 @@ def _advice(shown: int, found: int) -> str:
     return f"Others work on the same{more}: tell the user, talk to them if it matters, then go on. It blocks nothing."
 
 
-def _fitting(hits: Sequence[Json], room: int) -> list[Json]:
-    short: list[Json] = []
-    for summary, items in _STEPS:
-        short = [_hit(hit, summary, items) for hit in hits if isinstance(hit, dict)]
-        if len(dumped(short)) <= room:
-            return short
-    while short and len(dumped(short)) > room:
-        short.pop()
-    return short
-
-
-def _hit(hit: JsonObject, summary: int, items: int) -> JsonObject:
+def _hit(hit: JsonObject, *, summary: int, items: int) -> JsonObject:
     shown: JsonObject = {"id": hit["id"], "title": one_line(str(hit.get("title", "")), 200)}
     shown |= {name: one_line(str(hit[name]), 120) for name in _SHORT if name in hit}
     if summary and hit.get("summary"):
@@ -84,3 +54,6 @@ def _hit(hit: JsonObject, summary: int, items: int) -> JsonObject:
     if hit.get("labels"):
         shown["labels"] = clipped_list(hit["labels"], 3, 60)
     return shown
+
+
+_FORMS = [partial(_hit, summary=summary, items=items) for summary, items in _STEPS]

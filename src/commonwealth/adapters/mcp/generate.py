@@ -69,11 +69,18 @@ def output_schema(model: type[Result]) -> JsonObject:
     schema = _compact(_schema(model), tuple(camel(name) for name in model.model_fields))
     properties = schema["properties"]
     assert isinstance(properties, dict)
-    properties = schema["properties"] = {name: _shape(field) for name, field in properties.items()}
+    shapes = {name: _shape(field) for name, field in properties.items()}
+    properties = schema["properties"] = {name: shape for name, shape in shapes.items() if _is_told(model, name, shape)}
     properties["error"] = {"type": "string"}
     schema.pop("required", None)
     schema["anyOf"] = [{"required": list(model.needs)}, {"required": ["error"]}]
     return schema
+
+
+def _is_told(model: type[Result], name: str, shape: Json) -> bool:
+    """Whether every session is told of a field: what a success always has, and lists of objects. The page of the
+    reference tells the rest."""
+    return name in model.needs or (isinstance(shape, dict) and "items" in shape)
 
 
 def _shape(field: Json) -> Json:

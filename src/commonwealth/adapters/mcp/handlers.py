@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from commonwealth.adapters import wire
-from commonwealth.adapters.mcp import answers, handlers_work, models, wording
+from commonwealth.adapters.mcp import answers, handlers_review, handlers_work, models, wording
 from commonwealth.adapters.mcp.arguments import InvalidArguments, check, listed
 from commonwealth.adapters.mcp.calling import Call
 from commonwealth.adapters.mcp.sweeps import SWEEPS
@@ -16,7 +16,7 @@ from commonwealth.adapters.wire import JsonObject
 from commonwealth.errors import BrainError
 from commonwealth.flows import identity, recall, remember, retract, supersede, syncing, update
 from commonwealth.index.query import Query
-from commonwealth.model import Provenance
+from commonwealth.model import Provenance, planned_end
 
 
 def call(name: str, given: JsonObject, one: Call) -> JsonObject:
@@ -47,6 +47,7 @@ def _search(given: JsonObject, one: Call) -> JsonObject:
         component=asked.component,
         tag=asked.tag,
         file=asked.file,
+        branch=asked.branch,
         created_after=asked.created_after,
         created_before=asked.created_before,
         observed_after=asked.observed_after,
@@ -61,7 +62,19 @@ def _search(given: JsonObject, one: Call) -> JsonObject:
     )
     found = recall.search(brain, query, as_of=asked.as_of, sweep=SWEEPS.due_now(brain))
     one.afterwards.append(lambda: SWEEPS.follow(brain))
-    return answers.result(answers.search(wording.with_warnings(wire.search_json(found))))
+    return answers.result(answers.search(wording.with_warnings(_as_now(found, one.now))))
+
+
+def _as_now(found: recall.SearchResult, now: str) -> JsonObject:
+    """The hits with the end of what is true until a replacement that is planned, in place of a status that tells what
+    will be."""
+    shown = wire.search_json(found)
+    hits, at = shown["results"], found.then.at if found.then else now
+    assert isinstance(hits, list)
+    for hit, row in zip(found.hits, hits, strict=True):
+        if isinstance(row, dict) and (planned := planned_end(hit.note, at)):
+            row["status"] = planned
+    return shown
 
 
 def _read(given: JsonObject, one: Call) -> JsonObject:
@@ -179,6 +192,8 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "work_search": handlers_work.search,
         "work_update": handlers_work.change,
         "work_complete": handlers_work.complete,
+        "review_list": handlers_review.listing,
+        "review_decide": handlers_review.decide,
         "whoami": _whoami,
     }
 )

@@ -133,6 +133,7 @@ class SearchArguments(Arguments):
     component: Lines = ()
     tag: Lines = ()
     file: Lines = ()
+    branch: Lines = ()
     created_after: Time | None = None
     created_before: Time | None = None
     observed_after: Time | None = None

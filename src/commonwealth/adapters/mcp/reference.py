@@ -15,6 +15,8 @@ from typing import Any
 from commonwealth.adapters.mcp import generate, prompts
 from commonwealth.adapters.mcp.instructions import INSTRUCTIONS
 from commonwealth.adapters.mcp.server import VERSIONS
+from commonwealth.adapters.mcp.tools import TOOLS
+from commonwealth.adapters.wire import camel
 
 PATH = Path("docs", "reference", "mcp.md")
 
@@ -64,7 +66,8 @@ def _tool(tool: Mapping[str, Any]) -> str:
     arguments = list(_arguments(tool["inputSchema"]))
     if arguments:
         lines += ["| argument | takes | |", "|---|---|---|", *arguments, ""]
-    lines += [f"Answers with {', '.join(f'`{name}`' for name in tool['outputSchema']['properties'])}.", ""]
+    told = (*map(camel, TOOLS[tool["name"]].result.model_fields), "error")
+    lines += [f"Answers with {', '.join(f'`{name}`' for name in told)}.", ""]
     return "\n".join(lines)
 
 

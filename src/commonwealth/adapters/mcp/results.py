@@ -92,6 +92,24 @@ class WorkSearchResult(Result):
     notice: str
 
 
+class CandidateResult(Result):
+    """A candidate in short: also summary, type, status, verdict and reasons; whole, where one was asked for."""
+
+    id: str
+    title: str
+
+
+class ReviewListResult(Result):
+    """`review_list`: the oldest first; `conflicts` are notes of canon that cannot both stand."""
+
+    needs = ("candidates", "total")
+    candidates: list[CandidateResult]
+    total: int
+    truncated: bool
+    next: str | None
+    notice: str
+
+
 class WhoamiResult(Result):
     """Who writes, into which brain, by which rule, from which repository, what waits to be published, and the ids of
     one's own open work records."""

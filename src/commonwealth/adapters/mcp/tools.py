@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from commonwealth.adapters.mcp import models, models_work, results
+from commonwealth.adapters.mcp import models, models_review, models_work, results
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,24 @@ _TOOLS = (
         "Close a work record once the work is done. Anybody may close a stale one. Record what was learnt with "
         "memory_record.",
         models_work.WorkCompleteArguments,
+        results.ReceiptResult,
+        read_only=False,
+    ),
+    Tool(
+        "review_list",
+        "What waits for review",
+        "Candidates that wait for a person, with the reasons why, and conflicts. They are not canon: do not rely on "
+        "them.",
+        models_review.ReviewListArguments,
+        results.ReviewListResult,
+        read_only=True,
+    ),
+    Tool(
+        "review_decide",
+        "Decide on candidates",
+        "Approve or reject candidates after reading and checking them. Works only where the user lets coding tools "
+        "decide.",
+        models_review.ReviewDecideArguments,
         results.ReceiptResult,
         read_only=False,
     ),
