@@ -16,10 +16,11 @@ from tests.capture.odd_situations import EMPTY, ODD
 from tests.capture.other_situations import PASSING, SPOKEN
 from tests.capture.sessions import edit, run, says, session, user
 from tests.capture.situations import TEACHING, UNTEACHING, Situation
+from tests.capture.story_situations import IDLE, TOLD
 from tests.capture.trivial_situations import TRIVIAL
 
-TEACH = [*TEACHING, *LASTING, *WORDY, *SPOKEN, *ODD, *FAR]
-NONE = [*UNTEACHING, *FLEETING, *SMOOTH, *PASSING, *EMPTY, *TRIVIAL]
+TEACH = [*TEACHING, *LASTING, *WORDY, *SPOKEN, *ODD, *FAR, *TOLD]
+NONE = [*UNTEACHING, *FLEETING, *SMOOTH, *PASSING, *EMPTY, *TRIVIAL, *IDLE]
 ALL = [*TEACH, *NONE]
 
 
@@ -55,7 +56,7 @@ def test_a_session_that_deserves_none_gives_none(situation: Situation) -> None:
 def test_every_draft_is_a_whole_candidate_with_lines_that_exist(situation: Situation) -> None:
     lines = {event.line for event in situation.conversation.events}
     for draft in rules.drafts(situation.conversation):
-        assert 12 <= len(draft.title) <= 120
+        assert 12 <= len(draft.title) <= 100
         assert 0 < len(draft.summary) <= 700
         assert draft.title[0] not in " -*#"
         assert "\n" not in draft.title

@@ -20,7 +20,8 @@ WEIGHTS = {
     "cause": 1.5, "found": 1.2, "law": 0.8, "choice": 0.6, "chosen": 0.8, "remedy": 0.4, "measured": 0.5,
     "number": 0.5, "code": 0.6, "contrast": 0.4, "mechanism": 0.5, "switch": 0.3, "env": 0.2, "hedge": -1.6,
     "narration": -3.0, "status": -1.4, "work": -1.0, "offer": -2.0, "transient": -0.8, "noise": -1.5, "place": -0.7,
-    "tests": -1.5, "refute": -0.7, "praise": -1.0, "mine": -0.8, "unchanged": -3.0, "ruled out": -0.6, "moment": -2.0, "question": -3.0, "short": -1.5,
+    "tests": -1.5, "refute": -0.7, "praise": -1.0, "mine": -0.8, "unchanged": -3.0, "ruled out": -0.6, "done to": -1.5,
+    "moment": -2.0, "question": -3.0, "short": -1.5,
 }  # fmt: skip
 GOOD_HEADINGS = (
     "cause", "problem", "why", "issue", "finding", "insight", "explanation", "how it works", "limitation", "caveat",
@@ -44,9 +45,26 @@ BAD_HEADINGS = (
 
 SHOWN = 0.7
 """What a sentence weighs more that says what a command just run has shown."""
+DIAGNOSED = 0.4
+"""What the thought weighs more that a problem's fix was made on, after something had been looked at."""
+GROUNDLESS = -1.6
+"""What is said without having looked at anything weighs: it is what everybody can know."""
 PROBES = 6
 """Tool uses before a message whose output it may speak of."""
 FIGURE = re.compile(r"\d+(?:\.\d+)?")
+FIX_HEADINGS = (
+    "fix",
+    "the fix",
+    "solution",
+    "the solution",
+    "what changed",
+    "changes",
+    "what i changed",
+    "what i did",
+    "implementation",
+    "what was fixed",
+)
+"""Headings of what was done: it belongs to the cause, and the code shows it."""
 _VAIN = re.compile(
     r"(?:hm+,? |ok,? |okay,? )?(?:still|same (?:error|issue|problem|result)|no (?:change|luck|difference)|that "
     r"(?:didn|did not)|didn|not fixed|wait)\b"
@@ -91,6 +109,7 @@ def claims(told: Episodes) -> list[Claim]:
             score += SHOWN
         if not final and turn.rough and _acted_on(told, sentence.event):
             score += -0.3 if _in_vain(told, turn, sentence.event) else 0.9 if turn.proved else 0.7
+            score += DIAGNOSED if turn.asked and turn.looked else 0.0
         claim = Claim(sentence, turn, round(score, 3), flags, final, "bare" not in flags)
         if previous is not None and _concludes(previous, claim):
             weighed[-1] = replace(previous, score=previous.score + 0.8)
@@ -151,6 +170,8 @@ def _score(sentence: Sentence, flags: frozenset[str], turn: Turn, final: bool, *
             score += 0.5
     elif turn.broken:
         score -= 0.3
+    if not turn.used:
+        score += GROUNDLESS
     if not turn.rough:
         score -= 0.8
     if turn.wording:
@@ -184,4 +205,6 @@ def heading_weight(heading: str) -> float:
         return -1.0
     if any(heading.startswith(word) or f" {word}" in f" {heading}" for word in BAD_HEADINGS):
         return -2.5
+    if heading.startswith(FIX_HEADINGS):
+        return -0.8
     return 0.8 if any(word in heading for word in GOOD_HEADINGS) else 0.0

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from math import fsum
 
-from commonwealth.capture.episodes import PASTED, Episodes, Turn
+from commonwealth.capture.episodes import PASTED, Episodes, Turn, asks
 from commonwealth.capture.finding import Finding
-from commonwealth.capture.refuting import WITHDRAWN, taken_back
-from commonwealth.capture.sentences import Sentence
+from commonwealth.capture.refuting import WITHDRAWN, withdrawals
+from commonwealth.capture.sentences import Sentence, clauses
 from commonwealth.capture.signals import assistant_flags, user_flags
 from commonwealth.capture.subjects import names, nearness
 from commonwealth.capture.wording import shareable, unled
@@ -25,6 +25,12 @@ _SEEN = re.compile(
     re.IGNORECASE,
 )
 """Words of a report on how the work at hand came out."""
+_ASKED_FOR = re.compile(r"\b(?:can|could|would|will) you\b|\bplease\b|\bbitte\b|\bpor favor\b", re.IGNORECASE)
+CLAUSE = {"states": 1.0, "rule": 0.8, "because": 0.4, "code": 0.4, "process": -2.0, "question": -2.0, "short": -1.5}
+CLEARLY = 0.8
+"""How much more a later clause has to weigh than the first to be the title."""
+PROBLEM = 1.0
+"""What a sentence weighs less that reports the problem to be solved: every `every` in it is no rule."""
 REPLY = 900
 """Characters of a message beyond which it is instructions rather than an answer."""
 REPLIES = 1.2
@@ -55,7 +61,8 @@ def stated(told: Episodes) -> list[Finding]:
                 context=_context(told, turn),
             )
         )
-    return [finding for finding in results if not taken_back(told, finding.seed)]
+    back = withdrawals(told)
+    return [finding for finding in results if not back.cover(told, finding.seed)]
 
 
 def _of_message(
@@ -82,7 +89,8 @@ def _of_message(
             score += 0.8
         if opened and sentence is not spoken[0]:
             score += 0.8 if flags & {"because", "rule"} else 1.2 if _tells(sentence, flags) else 0.0
-        if replies and _explains(sentence, flags, objected=opened or event.manner == "refusal"):
+        objected = event.manner == "refusal" or (opened and not _SEEN.search(sentence.text))
+        if replies and _explains(flags, objected=objected):
             score += REPLIES
         if objects and flags & {"because"} and "process" not in flags:
             score += 0.4
@@ -103,11 +111,12 @@ def _of_message(
     return results[:3]
 
 
-def _explains(sentence: Sentence, flags: frozenset[str], *, objected: bool) -> bool:
-    """Whether a sentence tells how something is, and not how the work at hand looks or should look."""
+def _explains(flags: frozenset[str], *, objected: bool) -> bool:
+    """Whether a sentence tells how something is, and not how the work at hand looks or should look: by a rule or a
+    reason in it, or because it objects to something."""
     if "states" not in flags or flags & {"question", "process", "deny", "affirm"}:
         return False
-    return bool(flags & {"rule", "because"}) or (objected and not _SEEN.search(sentence.text))
+    return objected or bool(flags & {"rule", "because"})
 
 
 def _replies(told: Episodes, turn: Turn, event: Said) -> bool:
@@ -138,11 +147,13 @@ def _score(sentence: Sentence, event: Said, turn: Turn, *, long: bool) -> float:
         score += 1.2
     if turn.number == 0 and "remember" not in flags:
         score -= 0.5
+    if turn.asked and not flags & {"remember", "correct", "should"} and asks(sentence.text):
+        score -= PROBLEM
     if turn.wording or WITHDRAWN.search(sentence.text[:80]):
         score -= 3.0
     if long and "remember" not in flags:
         score -= 1.6
-    if "bare" in assistant_flags(sentence.text):
+    if "bare" in assistant_flags(unled(sentence.text)):
         score -= 0.7
     return score
 
@@ -197,4 +208,22 @@ def _finding(sentence: Sentence, score: float, flags: frozenset[str], spoken: tu
         status="hypothesis" if unsure else "decision" if proposed else "confirmed",
         confidence="low" if unsure else "high",
         support=tuple(support),
+        title=_main(sentence.text),
     )
+
+
+def _main(text: str) -> str:
+    """A run-on sentence from the clause on that states something, where it begins with something else."""
+    parts = clauses(text)
+    weighed = [_clause_weight(part) for part in parts]
+    best = max(range(len(parts)), key=lambda place: (weighed[place], -place))
+    if best == 0 or weighed[best] < weighed[0] + CLEARLY:
+        return ""
+    return text[text.find(parts[best][:20]) :]
+
+
+def _clause_weight(part: str) -> float:
+    flags = user_flags(part)
+    weight = fsum(CLAUSE.get(flag, 0.0) for flag in flags)
+    weight -= 2.0 if _ASKED_FOR.search(part) else 0.0
+    return weight - (0.8 if "bare" in assistant_flags(part) else 0.0)

@@ -33,7 +33,9 @@ _ORDERED_WORK = re.compile(r"\b(?:write|readme|docs?|tests?|commit|todo|changelo
 _PICK = re.compile(
     r"\b(?:option|approach|variant|alternative|choice|number|variante|opci[oó]n|l[oö]sung|#)\s*#?(\d|[a-e])\b|"
     r"^\W*(\d|[a-e])\W*$|"
-    r"\b(?:the )?(first|second|third|fourth|1st|2nd|3rd)(?: (?:one|option|approach|variant))?\b",
+    r"\b(?:the )?(first|second|third|fourth|1st|2nd|3rd)(?: (?:one|option|approach|variant))?\b|"
+    r"\b(?:go(?:ing)? with|take|do|pick|choose|prefer|nehmen|vamos con) #?(\d)\b"
+    r"(?![.:]?\d|\s?[a-z]{1,3}\b(?<!and)(?<!but))",
     re.IGNORECASE,
 )
 _ORDINAL = {"first": "1", "1st": "1", "second": "2", "2nd": "2", "third": "3", "3rd": "3", "fourth": "4"}
@@ -50,9 +52,19 @@ _OFFERED = re.compile(
 )
 
 
+CONDITION = 5
+"""Words of a condition that a person adds when taking something up."""
+
+
 def decided(told: Episodes, standing: list[Claim]) -> list[Finding]:
     """Findings of decisions that a person took, in order."""
-    return [*_answers(told), *_picks(told), *_agreed(told, standing), *_plans(told, standing)]
+    return [
+        *_answers(told),
+        *_picks(told),
+        *_agreed(told, standing),
+        *_settled(told, standing),
+        *_plans(told, standing),
+    ]
 
 
 def _answers(told: Episodes) -> list[Finding]:
@@ -136,7 +148,7 @@ def _picks(told: Episodes) -> list[Finding]:
         picked = _PICK.search(turn.prompt.text[:200])
         if not picked or "question" in user_flags(turn.prompt.text):
             continue
-        key = (picked[1] or picked[2] or _ORDINAL.get((picked[3] or "").lower(), "")).lower()
+        key = (picked[1] or picked[2] or picked[4] or _ORDINAL.get((picked[3] or "").lower(), "")).lower()
         final = told.event(before.final)
         options = _options(final.text) if isinstance(final, Said) else {}
         if key not in options or len(options) < 2:
@@ -148,6 +160,8 @@ def _picks(told: Episodes) -> list[Finding]:
             rejected = Sentence(
                 "Not chosen: " + "; ".join(others), before.prompt.line if before.prompt else 0, turn.start, 1
             )
+            why = [one for one in told.spoken.get(turn.start, ()) if len(one.text.split()) >= CONDITION]
+            reasons = [one for one in why if shareable(one.text) and not _PROCESS.search(one.text)][:2]
             results.append(
                 Finding(
                     seed,
@@ -157,7 +171,7 @@ def _picks(told: Episodes) -> list[Finding]:
                     "decision",
                     "decision",
                     "high",
-                    (rejected,),
+                    (*reasons, rejected),
                     "",
                     (final.line, turn.prompt.line),
                 )
@@ -188,6 +202,45 @@ def _agreed(told: Episodes, standing: list[Claim]) -> list[Finding]:
             results.append(
                 Finding(best.sentence, 3.0, "decided", "choice", "decision", "decision", "high", why, lines=lines)
             )
+    return results
+
+
+def _settled(told: Episodes, standing: list[Claim]) -> list[Finding]:
+    """What an experiment showed, where the person took it up with conditions of their own and it was carried out."""
+    shown: dict[int, list[Claim]] = {}
+    for claim in standing:
+        tells = "shown" in claim.flags and bool(
+            claim.flags & {"cause", "law", "mechanism", "contrast", "choice", "code"}
+        )
+        if claim.final and tells and shareable(claim.sentence.text):
+            shown.setdefault(claim.turn.number, []).append(claim)
+    results: list[Finding] = []
+    for turn in told.turns[1:]:
+        said = told.spoken.get(turn.start, ())
+        best = max(shown.get(turn.number - 1, ()), key=lambda claim: claim.score, default=None)
+        if best is None or not turn.edited or turn.prompt is None or len(turn.prompt.text) > 600:
+            continue
+        flags = user_flags(re.split(r"[.!,\n]", turn.prompt.text.lstrip()[:80], maxsplit=1)[0])
+        more = [one for one in said if len(one.text.split()) >= CONDITION and shareable(one.text)]
+        more = [
+            one for one in more if not user_flags(one.text) & {"question", "process"} and not _PROCESS.search(one.text)
+        ]
+        if not flags & {"accept", "affirm"} or flags & {"deny"} or not more:
+            continue
+        beside = [claim.sentence for claim in shown[turn.number - 1] if claim is not best][:2]
+        results.append(
+            Finding(
+                best.sentence,
+                3.4,
+                "decided",
+                "choice",
+                "decision",
+                "decision",
+                "high",
+                (*more[:3], *beside),
+                lines=(best.sentence.line, turn.prompt.line),
+            )
+        )
     return results
 
 

@@ -9,6 +9,8 @@ from commonwealth.capture.sentences import Sentence, sentences
 from commonwealth.capture.signals import user_flags
 from commonwealth.conversation import Conversation, Event, Said, Used
 
+BEFORE = 12
+"""Events before a turn whose uses of tools still ground what is said in it."""
 PASTED = 1_600
 """Characters of a prompt beyond which it is mostly something pasted."""
 
@@ -21,6 +23,7 @@ _ASKS = re.compile(
     r"getting|reduce|optimi[sz]\w*|speed ?up|faster|performance|profile|takes \d|too (?:many|much|long)|"
     r"shouldn.t|not working|does not|doesn.t work|doesn.t|isn.t|delay\w*|annoying|timeouts?|strange|weird|wrong|"
     r"missing|still|again|empty|duplicate[ds]?|"
+    r"throws?|throwing|reproduce\w*|"
     r"garbled|corrupt\w*|wont|won.t|warum|wieso|weshalb|woran|fehler|langsam|kaputt|h[aä]ngt|por qu[eé]|falla|"
     r"lent[oa]|error|pourquoi|erreur)\b"
     r"|\u4e3a\u4ec0\u4e48|\u4e3a\u4f55|\u600e\u4e48|\u9519\u8bef|\u5931\u8d25|\u62a5\u9519|\u306a\u305c|"
@@ -39,6 +42,10 @@ _REPORTS = re.compile(
     r"\w{3,}(?:zes|ses|xes|shes|ches|oes)|ist|sind|wird|hat|bleibt|zeigt|est[aá]n?|tiene|muestra|est|sont|affiche)\b",
     re.IGNORECASE,
 )
+_TOLD = re.compile(
+    r"^(?:[\w./`-]+ ){1,5}?[a-z]{3,}s\b.* (?:when|if|but|instead|although|after|while|even)\b", re.IGNORECASE
+)
+_WANTS = re.compile(r"\b(?:should|needs?|wants?|must|could|would|let's|please|add|new)\b", re.IGNORECASE)
 _ORDERS = re.compile(
     r"(?:hm+,? |ok,? |okay,? |now |and |please |can you |could you |let's |bitte |por favor )*(?:store|simplify|"
     r"speed|bump|scaffold|use|keep|"
@@ -89,6 +96,7 @@ class Turn:
     asked: bool
     rough: bool
     wording: bool
+    used: bool
     looked: int
     edited: int
     failed: int
@@ -195,8 +203,9 @@ def _turn(number: int, events: tuple[Event, ...], start: int, end: int, *, open_
         messages=messages,
         final=messages[-1] if messages else None,
         asked=asked,
-        rough=asked or _rough(events[start:end]),
+        rough=asked or _rough(events[start:end]) or _experimented(used),
         wording=bool(_WORDING.search(text[:200])),
+        used=bool(used) or any(isinstance(event, Used) for event in events[max(0, start - BEFORE) : start]),
         looked=looked,
         edited=sum(use.use == "edit" for use in used),
         failed=sum(use.failed for use in used),
@@ -211,6 +220,15 @@ def _probes(use: Used) -> bool:
     return use.use == "run" and program(use.text).split(" ", 1)[0] in _LOOKS
 
 
+def _experimented(used: list[Used]) -> bool:
+    """Whether one program was run in several forms that gave out different things: somebody tried something out."""
+    forms: dict[str, dict[str, str]] = {}
+    for use in used:
+        if use.use == "run" and not use.failed and not _probes(use):
+            forms.setdefault(program(use.text).split(" ", 1)[0], {})[use.text] = use.result[:200]
+    return any(len(tried) > 1 and len(set(tried.values())) > 1 for tried in forms.values())
+
+
 def _reported(text: str) -> bool:
     """Whether a prompt tells how something is instead of ordering something: then it reports what surprised."""
     first = text.strip().split("\n", 1)[0][:160]
@@ -221,7 +239,7 @@ def _reported(text: str) -> bool:
         or _ORDERS.match(first)
     ):
         return False
-    return bool(_REPORTS.search(first))
+    return bool(_REPORTS.search(first) or (_TOLD.search(first) and not _WANTS.search(first)))
 
 
 def _proved(used: list[Used]) -> bool:
@@ -257,7 +275,21 @@ def program(command: str) -> str:
     """What a command line runs: its first words that are no assignment, folder change or wrapper."""
     for part in re.split(r"&&|;|\n", command[:400]):
         words = [word for word in part.split() if "=" not in word]
-        if words and words[0] not in ("cd", "export", "source", "set", "echo", "sleep", "timeout", "time", "sudo"):
+        words = words[1:] if words[:1] == ["do"] else words
+        if words and words[0] not in (
+            "for",
+            "while",
+            "until",
+            "cd",
+            "export",
+            "source",
+            "set",
+            "echo",
+            "sleep",
+            "timeout",
+            "time",
+            "sudo",
+        ):
             return " ".join(words[:3])
     return command[:40]
 

@@ -11,8 +11,8 @@ from commonwealth.capture.sentences import Sentence
 class Finding:
     """A draft in the making. `seed` is the sentence that states it; `support` says why, how much, and what follows.
 
-    `role` keeps a cause apart from its remedy and both from what a person ruled. `title` overrides the seed's wording; `context` is
-    what it was asked about, in the person's words.
+    `role` keeps a cause apart from its remedy and both from what a person ruled. `title` overrides the seed's wording;
+    `context` is what it was asked about, in the person's words.
     """
 
     seed: Sentence

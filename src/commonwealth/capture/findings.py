@@ -87,10 +87,22 @@ def _akin(claim: Claim, other: Claim) -> bool:
     near = nearness(one.text, two.text)
     if claim.turn is not other.turn:
         return near >= FAR and _shared(claim, other)
+    if claim.turn.asked and (_on_the_way(claim, other) or _figures_only(other)):
+        return True
     section = one.event == two.event and one.heading == two.heading and abs(one.block - two.block) <= 3
     if section and claim.turn.asked and claim.final:
         return bool(shared(one.text, two.text) or other.flags & {"cause", "law", "number", "mechanism"})
     return near >= (0.08 if section else NEAR) and (_shared(claim, other) or section)
+
+
+def _on_the_way(claim: Claim, other: Claim) -> bool:
+    """Whether `other` is a thought on the way to the conclusion `claim`, about a thing that this names too."""
+    return claim.final and not other.final and bool(shared(claim.sentence.text, other.sentence.text))
+
+
+def _figures_only(claim: Claim) -> bool:
+    """Whether a claim only gives figures, without a name or a reason: it bears out what its turn concluded."""
+    return "shown" in claim.flags and not claim.flags & (TELLING - {"shown"}) and not names(claim.sentence.text)
 
 
 def _support(claim: Claim, usable: list[Claim], role: str, used: set[Sentence]) -> tuple[Sentence, ...]:

@@ -23,7 +23,7 @@ def with_problems(told: Episodes, findings: list[Finding]) -> list[Finding]:
     results: list[Finding] = []
     for finding in findings:
         turn = told.turn_of(finding.seed.event)
-        if finding.role in ("cause", "remedy") and turn.number not in given:
+        if (finding.role in ("cause", "remedy") or finding.signal == "suspicion") and turn.number not in given:
             given.add(turn.number)
             finding = replace(finding, context=problem(told, turn))  # noqa: PLW2901 -- the finding with its problem
         results.append(finding)
@@ -31,7 +31,8 @@ def with_problems(told: Episodes, findings: list[Finding]) -> list[Finding]:
 
 
 def problem(told: Episodes, turn: Turn) -> str:
-    """The problem that a turn is about in a sentence or two of the person's; empty where none was told."""
+    """The problem that a turn is about in a sentence or two of the person's; empty where none was told. A prompt that
+    explains or rules something tells no problem of its own but goes on with the one before it."""
     for earlier in reversed(told.turns[max(0, turn.number - BACK) : turn.number + 1]):
         text = _stated(told, earlier)
         if text:
@@ -49,6 +50,8 @@ def _stated(told: Episodes, turn: Turn) -> str:
         and not user_flags(one.text) & {"personal", "inject", "secret"}
         and len(terms(one.text)) > 1
     ]
+    if turn.number and user_flags(fits[0] if fits else "") & {"accept", "affirm", "correct", "rule", "because"}:
+        return ""
     first = next((place for place, text in enumerate(fits) if asks(text)), 0)
     told_of = " ".join(fits[first : first + 2])
     return cut(told_of, PROBLEM) if len(terms(told_of)) > 2 else ""

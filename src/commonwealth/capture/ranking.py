@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from commonwealth.capture.episodes import Episodes
 from commonwealth.capture.finding import Finding
-from commonwealth.capture.subjects import nearness, shared, within
+from commonwealth.capture.subjects import nearness, shared, terms, within
 
 SAME = 0.45
 CLOSE = 0.15
 """Nearness of seeds at which two findings, of two turns and of one, speak of one subject."""
+REPEATED = 0.7
+"""How much of a statement another finding has to hold to make it superfluous."""
 MOST = 6
 FLOORS = (0.0, 0.0, 2.6, 2.7, 3.0, 3.2)
 """Score that a session's first, second … draft needs beyond the floors of the rules: the more there are already, the
@@ -45,15 +47,36 @@ def budget(told: Episodes) -> int:
 
 
 def _same(told: Episodes, one: Finding, other: Finding) -> bool:
+    """Whether the weaker finding `one` says what `other` says already, or only what led to it."""
+    if one.seed in other.support or other.seed in one.support:
+        return True
+    if within(one.seed.text, _text(other)) >= REPEATED and len(terms(one.seed.text)) >= 4:
+        return True
+    if other.role == "decided" and one.role == "cause" and _of_one_turn(told, one, other):
+        return one.seed.event <= other.seed.event
+    if one.role != other.role and "ruled" in (one.role, other.role):
+        return _ruled_before(told, one, other)
     near = nearness(one.seed.text, other.seed.text)
+    if one.role != other.role:
+        return near >= 0.8
     named = bool(shared(one.seed.text, other.seed.text))
-    if one.role == other.role:
-        together = told.turn_of(one.seed.event) is told.turn_of(other.seed.event)
-        return (near >= (CLOSE if together else SAME) and named) or near >= 0.7
-    if "ruled" in (one.role, other.role):
-        ruled, said = (one, other) if one.role == "ruled" else (other, one)
-        return near >= 0.35 or (named and within(said.seed.text, _text(ruled)) >= 0.6)
-    return near >= 0.8
+    return (near >= (CLOSE if _of_one_turn(told, one, other) else SAME) and named) or near >= 0.7
+
+
+def _ruled_before(told: Episodes, one: Finding, other: Finding) -> bool:
+    """Whether a person's word and a finding of the assistant's, of which one is the other's answer, say one thing."""
+    ruled, said = (one, other) if one.role == "ruled" else (other, one)
+    follows = told.turn_of(ruled.seed.event).number == told.turn_of(said.seed.event).number + 1
+    both = terms(ruled.seed.text) & terms(_text(said))
+    if follows and len(both) >= 2 and within(ruled.seed.text, _text(said)) >= 0.3:
+        return True
+    named = bool(shared(one.seed.text, other.seed.text))
+    near = nearness(one.seed.text, other.seed.text)
+    return near >= 0.35 or (named and within(said.seed.text, _text(ruled)) >= 0.6)
+
+
+def _of_one_turn(told: Episodes, one: Finding, other: Finding) -> bool:
+    return told.turn_of(one.seed.event) is told.turn_of(other.seed.event)
 
 
 def _merged(kept: Finding, twin: Finding) -> Finding:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from commonwealth.capture.claims import Claim
 from commonwealth.capture.episodes import Episodes
 from commonwealth.capture.sentences import Sentence
 from commonwealth.capture.signals import assistant_flags, user_flags
 from commonwealth.capture.subjects import names, nearness
-from commonwealth.capture.topics import reopened
+from commonwealth.capture.topics import Reopened
 from commonwealth.conversation import Said, Used
 
 _REAL = re.compile(
@@ -21,6 +23,12 @@ WITHDRAWN = re.compile(
     r"i was wrong|sorry,? (?:i|that)|vergiss es|doch nicht|mein fehler|olv[ií]dalo|me equivoqu[eé])\b",
     re.IGNORECASE,
 )
+_DOUBTS = re.compile(
+    r"^(?:wait|actually|no|hmm?)\b|\bwrong\b|\bnot (?:the|what|it|that)\b|isn't|wasn't|\bstill\b|\bsame\b|didn't|"
+    r"did not|doesn't|no effect|incorrect|mistaken|misread|misunderstood|red herring|opposite",
+    re.IGNORECASE,
+)
+"""Words that doubt the thought before, and not only something that came up beside it."""
 REPLACED = 0.12
 _NOT = re.compile(
     r"\b(?:not|never|no longer|no|without|cannot|nor|neither|none|nothing|kein\w*|nicht|nunca|ningun\w*)\b|n't\b",
@@ -35,7 +43,7 @@ AHEAD = 6
 """Messages within which a doubt meets the thought it doubts."""
 
 
-def standing(told: Episodes, claimed: list[Claim]) -> list[Claim]:
+def standing(told: Episodes, claimed: list[Claim], back_again: list[Reopened]) -> list[Claim]:
     """The claims that nothing later in the conversation took back, in order."""
     conclusions: dict[int, list[Claim]] = {}
     for claim in claimed:
@@ -47,7 +55,7 @@ def standing(told: Episodes, claimed: list[Claim]) -> list[Claim]:
         for claim in claimed
         if (claim.flags & {"hedge"} and claim.final and "offer" in claim.flags) or _excepts(claim)
     ]
-    back = _reversals(told, claimed) | _rejected(told, claimed) | _outdone(claimed) | _in_vain(told, claimed)
+    back = _reversals(told, claimed) | _rejected(told, claimed) | _outdone(claimed) | _in_vain(back_again, claimed)
     return [
         claim
         for claim in claimed
@@ -87,7 +95,7 @@ def _doubted(claim: Claim, doubts: list[Claim]) -> bool:
     for doubt in doubts:
         if doubt.sentence.event not in soon or doubt.turn is not claim.turn:
             continue
-        near = doubt.sentence.event == (soon[0] if soon else -1)
+        near = doubt.sentence.event == (soon[0] if soon else -1) and bool(_DOUBTS.search(doubt.sentence.text))
         if near or names(doubt.sentence.text) & names(claim.sentence.text):
             return True
     return False
@@ -153,9 +161,9 @@ def _rejected(told: Episodes, claimed: list[Claim]) -> frozenset[Sentence]:
     )
 
 
-def _in_vain(told: Episodes, claimed: list[Claim]) -> frozenset[Sentence]:
+def _in_vain(back_again: list[Reopened], claimed: list[Claim]) -> frozenset[Sentence]:
     """Causes and remedies of a problem that the person later said was still there."""
-    vain = {number for one in reopened(told) for number in one.earlier}
+    vain = {number for one in back_again for number in one.earlier}
     return frozenset(claim.sentence for claim in claimed if claim.turn.number in vain and "shown" not in claim.flags)
 
 
@@ -176,15 +184,29 @@ def _outdone(claimed: list[Claim]) -> frozenset[Sentence]:
     return frozenset(gone)
 
 
-def taken_back(told: Episodes, sentence: Sentence) -> bool:
-    """Whether a person took back a statement of theirs: by its name, or by the next thing they said."""
-    following = next((turn.start for turn in told.turns if turn.start > sentence.event), None)
-    for later in told.user:
-        if later.event <= sentence.event:
-            continue
-        flags = assistant_flags(later.text)
-        if later.event == following and WITHDRAWN.search(later.text[:80]):
+@dataclass(frozen=True, slots=True)
+class Withdrawals:
+    """What a person took back: the prompts that take back what was said before them, and by name the last place at
+    which something was called wrong."""
+
+    prompts: frozenset[int]
+    names: Mapping[str, int]
+
+    def cover(self, told: Episodes, sentence: Sentence) -> bool:
+        """Whether a statement of the person's was taken back: by its name, or by the next thing they said."""
+        number = told.turn_of(sentence.event).number + 1
+        if number < len(told.turns) and told.turns[number].start in self.prompts:
             return True
-        if "refute" in flags and names(later.text) & names(sentence.text):
-            return True
-    return False
+        return any(self.names.get(name, -1) > sentence.event for name in names(sentence.text))
+
+
+def withdrawals(told: Episodes) -> Withdrawals:
+    """Everything that the person took back in a conversation."""
+    prompts: set[int] = set()
+    wrong: dict[str, int] = {}
+    for said in told.user:
+        if WITHDRAWN.search(said.text[:80]):
+            prompts.add(said.event)
+        if "refute" in assistant_flags(said.text):
+            wrong.update(dict.fromkeys(names(said.text), said.event))
+    return Withdrawals(frozenset(prompts), wrong)

@@ -1,8 +1,9 @@
 """Drafts without a model: what a conversation seems to have taught, by the form of what was said.
 
-`episodes` cuts the conversation into turns and sentences, `claims` weighs what the assistant stated, `refuting` leaves
-out what was taken back, `findings`, `corrections`, `decisions` and `trials` each know one kind of thing worth keeping,
-`ranking` keeps one draft of each subject and few of a session, `wording` makes title and summary.
+`episodes` cuts the conversation into turns and sentences, `claims` weighs what the assistant stated, `topics` knows
+which problems came back, `refuting` leaves out what was taken back. `findings`, `corrections`, `decisions`, `trials`,
+`handed_in` and `open_ends` each know one kind of thing worth keeping; `ranking` keeps one draft of each subject and few
+of a session, `problems` adds what it was about, `wording` makes title and summary.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from commonwealth.capture.decisions import decided
 from commonwealth.capture.episodes import Episodes, episodes
 from commonwealth.capture.finding import Finding
 from commonwealth.capture.findings import found
+from commonwealth.capture.handed_in import handed_in
+from commonwealth.capture.open_ends import left_open
 from commonwealth.capture.problems import with_problems
 from commonwealth.capture.ranking import chosen
 from commonwealth.capture.refuting import standing
 from commonwealth.capture.sentences import cut
+from commonwealth.capture.topics import reopened
 from commonwealth.capture.trials import tried
 from commonwealth.capture.wording import scrubbed, summary, title
 from commonwealth.conversation import Conversation, Used
@@ -32,15 +36,24 @@ def drafts(conversation: Conversation) -> tuple[Candidate, ...]:
     if not conversation.events:
         return ()
     told = episodes(conversation)
-    stand = standing(told, claims(told))
-    findings = [*found(told, stand), *stated(told), *decided(told, stand), *tried(told)]
+    claimed = claims(told)
+    back = reopened(told)
+    stand = standing(told, claimed, back)
+    findings = [
+        *found(told, stand),
+        *stated(told),
+        *decided(told, stand),
+        *tried(told),
+        *handed_in(told),
+        *left_open(told, claimed, back),
+    ]
     return tuple(_candidate(told, finding) for finding in with_problems(told, chosen(told, findings)))
 
 
 def _candidate(told: Episodes, finding: Finding) -> Candidate:
     cwd = told.conversation.cwd
     heading = scrubbed(title(finding.title or finding.seed.text), cwd)
-    text = scrubbed(summary(finding.seed, finding.support, heading, finding.context), cwd)
+    text = scrubbed(summary(finding.seed, finding.support, finding.context), cwd)
     decision = finding.status == "decision"
     return Candidate(
         title=heading,

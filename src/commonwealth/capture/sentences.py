@@ -21,7 +21,7 @@ ASIDE = "aside"
 _PLAIN = str.maketrans(
     {
         "\u2011": "-", "\u2010": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2007": " ", "\ufe0f": None,
-        "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u200b": None, "\t": " ", "\r": None,
+        "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u200b": None,
     }
 )  # fmt: skip
 _LINK = re.compile(r"!?\[([^\[\]\n]{1,200})\]\([^()\s\n]{1,500}\)")
@@ -45,6 +45,8 @@ _LABEL = re.compile(
 _END = re.compile(r"[.!?\u3002]+[\"')\]*_]*(?:\s+|$)")
 _LOOSE = re.compile(r" ([.;!?])(?=\s|$)")
 _CLAUSE = re.compile(r"[,;:] |\s+[-\u2013\u2014]+\s+|(?<=\w) (?=(?:and|but) (?:btw|by the way)\b)")
+_COMMIT = re.compile(r"(?:\s\(|\s)?`?(?<![\w./-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w./-])`?\)?")
+"""The id of a commit, as people and models mention it: what it did is the fact, not what it is called."""
 _SPACE = re.compile(r"\s+")
 _RULE = re.compile(r"^\s*(?:[-*_=]{3,}|\|?[\s:|-]+\|[\s:|-]*)\s*$")
 _ABBREVIATED = ("e.g", "i.e", "etc", "vs", "cf", "approx", "resp", "incl", "z.b", "d.h", "bzw", "p.ej")
@@ -90,15 +92,21 @@ def sentences(text: str, *, line: int, event: int, at: str | None = None, loose:
 
 def cleaned(text: str) -> str:
     """One paragraph as plain words: no emphasis, addresses, places in files or pictures; backticks stay."""
-    text = text.translate(_PLAIN)
-    text = _ARROW.sub(" -> ", text)
-    text = _LINK.sub(lambda found: found[1], text)
-    text = _URL.sub("", text)
-    text = "`".join(part if place % 2 else _STRONG.sub("", part) for place, part in enumerate(text.split("`")))
-    text = _PLACE.sub("", text)
-    text = _PATHS.sub(lambda found: "" if _is_path(found[0]) else found[0], text)
-    text = _AT_LINES.sub("", text)
-    text = _SYMBOLS.sub("", text)
+    if not text.isascii():
+        text = _ARROW.sub(" -> ", text.translate(_PLAIN))
+        text = _SYMBOLS.sub("", text)
+    if "](" in text:
+        text = _LINK.sub(lambda found: found[1], text)
+    if "http" in text:
+        text = _URL.sub("", text)
+    if "*" in text or "__" in text:
+        text = "`".join(part if place % 2 else _STRONG.sub("", part) for place, part in enumerate(text.split("`")))
+    if "(" in text:
+        text = _PLACE.sub("", text)
+        text = _PATHS.sub(lambda found: "" if _is_path(found[0]) else found[0], text)
+    if ":" in text:
+        text = _AT_LINES.sub("", text)
+    text = _COMMIT.sub("", text)
     text = text.replace("()", "\0").replace("( )", "").replace("(,", "(").replace("\0", "()")
     text = _LOOSE.sub(r"\1", text)
     return _SPACE.sub(" ", text).replace(" ,", ",").strip(" -\u2013\u2014*>")
@@ -109,7 +117,7 @@ def split(text: str, *, loose: bool = False) -> Iterator[str]:
     start = 0
     for found in _END.finditer(text):
         end = found.end()
-        if end < len(text) and not _begins(text[end]) and not (loose and text[end].isalpha()):
+        if end < len(text) and not _begins(text[end]) and not (text[end].isalpha() and (loose or found[0][0] == ".")):
             continue
         if text.count("`", start, found.start()) % 2:
             continue

@@ -5,11 +5,10 @@ Each flag says why it matters. None knows a product, a language of code or a pro
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from commonwealth.capture.forms import assistant_forms, guessing, outside_brackets, shape, user_forms
 from commonwealth.capture.lexicon import Lexicon, words_of
-from commonwealth.capture.sentences import clauses
 
 ENGLISH = {
     # Why something is so: what a reader of the code cannot see.
@@ -68,7 +67,7 @@ ENGLISH = {
     "hedge": "might|may|maybe|perhaps|probably|likely|possibly|presumably|seems|seem|appears|appear|suspect|i think|"
     "i believe|i guess|"
     "could be|could also be|not sure|unclear|should be fine|in theory|theoretically|my guess|assuming|apparently|"
-    "unsure|"
+    "unsure|suspicion|unproven|not proven|can't prove|cannot prove|couldn't prove|"
     "must be in|looks like|look like|suggests|plausible|guess|hypothes*|potentially|potential|if i recall|i assume",
     # What the speaker is about to do, or does: no knowledge in it.
     "narration": "^let me|^let's|^now let|^now i'll|^now i will|^i'll|^i will|^i'm going|^i am going|^first i|^next "
@@ -231,7 +230,9 @@ USER = {
     "work": "you didn't|you did not|you haven't|you removed|you deleted|you changed|you broke|is unchanged|is still|"
             "are still|still has|still shows|"
     "why did you|you forgot to|did you",
-    "rule": "we agreed|we've agreed|agreed with|we always|we never|always|never|we only|we use|we don't use|we do not use|we prefer|our convention|"
+    "rule": "with us|for us|we agreed|we've agreed|agreed with|"
+            "we always|we never|always|never|we only|we use|we don't use|we do not use|"
+            "we prefer|our convention|"
             "convention is|our policy|policy is|the rule|"
     "our rule|must|must not|must never|has to be|have to be|is not allowed|are not allowed|is forbidden|in this repo|"
     "in this project|in this codebase|in our|our team|"
@@ -244,8 +245,9 @@ USER = {
     "grundsätzlich|konvention|vorgabe|"
     "usamos|siempre|nunca|debe|deben|tenemos que|hay que|en este proyecto|en este repo|por convención|la regla|"
     "nous utilisons|on utilise|toujours|jamais|il faut|doit|doivent|dans ce projet|sempre|devem|dobbiamo",
-    "because": "or it|or they|or the|or else|because|since|that way|this way|so it|so they|too slow|too big|too many|too much|we can't|won't work|"
-               "doesn't work with|so that|otherwise|as it|due to|the reason|that's why|which is|to avoid|or else|in "
+    "because": "or it|or they|or the|or else|because|since|that way|this way|so it|so they|too slow|too big|too many|"
+               "too much|we can't|won't work|"
+               "doesn't work with|so that|otherwise|as it|due to|the reason|that's why|which is|to avoid|in "
                "order to|causes|breaks|would break|"
     "will break|leads to|more robust|consistent|properly|already handles|handles|for compliance|for legal|by law|so we|"
     "weil|denn|sonst|damit|da sonst|wegen|ansonsten|nämlich|porque|ya que|para que|si no|debido a|por eso|parce que|"
@@ -299,141 +301,25 @@ USER = {
 
 _ASSISTANT = Lexicon(ENGLISH)
 _USER = Lexicon(USER)
-
-_NUMBER = re.compile(
-    r"(?<![\w.-])~?\d[\d,.]*\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|min|mins|minutes?|h|hours?|days?|weeks?|months?|"
-    r"years?|kb|mb|gb|tb|kib|mib|gib|%|x|times|rows|requests?|"
-    r"queries|calls|bytes|req/s|rps|qps|ops|fps|hz|khz|mhz|v|ma|px|pods?|replicas?|retries|tokens|chars|characters|"
-    r"connections?|threads?|records?|"
-    r"lines|events|items|files)\b",
-    re.IGNORECASE,
-)
-_ASIDE = re.compile(r"\([^()]{12,300}\)")
-_PERCENT = re.compile(r"\d\s?%|\b\d+(?:\.\d+)?x\b")
-_IDENTIFIER = re.compile(
-    r"`[^`\n]{2,80}`|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b|\b\w+_\w+\b|(?<![\w-])--?[a-z][\w-]+|"
-    r"\b[A-Z]{2,}[A-Z0-9_]{2,}\b|\b\w+\(\)"
-)
-_ENV = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_GUESS = Lexicon({"hedge": ENGLISH["hedge"]})
+_INJECTION = Lexicon({"inject": USER["inject"]})
 
 
-_UNCHANGED = re.compile(
-    r"\bno (?:new |other |further )?(?:[\w`./-]+ ){1,4}(?:were|was|are|is|had to be|need(?:s|ed)?(?: to be)?) "
-    r"(?:added|changed|removed|needed|required|necessary|introduced|affected|made|updated|touched)\b"
-    r"|\b(?:no|don't need|doesn't need|without) (?:further |other |any )?(?:updates?|changes?|adjustments?)"
-    r"(?: (?:are|is|were|was))?(?: needed| required| necessary)?\b",
-    re.IGNORECASE,
-)
-_DONE_TO = re.compile(
-    r"^(?:(?:the|this|that|both|all|these|its|their) )?(?:same )?(?:\w+ ){0,2}(?:fix(?:es)?|changes?|updates?|adjustments?|"
-    r"tests?|docs?|documentation|file|files|code|pattern) (?:were|was|are|is|has been|have been) (?:now |also |both )?"
-    r"(?:applied|made|added|updated|fixed|changed|extended|rewritten|adjusted|done|in place|covered)\b",
-    re.IGNORECASE,
-)
-_RULED_OUT = re.compile(
-    r"\b(?:is|are|was|were)(?:n't| not) (?:it|that|the (?:cause|reason|culprit|problem|issue|bottleneck))\b"
-    r"|\bso (?:it's|it is|that's|that is) not (?:that|it|the)\b|\brule[sd]? (?:\w+ )?out\b|\b(?:clears|exonerates) the\b|"
-    r"\b(?:is|are|seems) unlikely\b|\bnot to blame\b",
-    re.IGNORECASE,
-)
-_MECHANISM = re.compile(
-    r", which (?!is\b|was\b|are\b|were\b|fits\b|matches\b|confirms\b|explains\b|agrees\b)\w+s\b|(?<=[\w`)]): (?:it|they|the|its|a|an|each|every|both|all|when|if)\b"
-)
-_ORDER = re.compile(
-    r"(?:^|, |; )(?:also )?(?:please )?(?:write|add|create|update|implement|document) (?:a|an|the|some|new)\b"
-)
-_SO = re.compile(
-    r"[,;] so (?!far\b|much\b|many\b)|\bso that\b|\u56e0\u4e3a|\u539f\u56e0|\u56e0\u6b64|\u6240\u4ee5|\u305f\u3081"
-)
-
-
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32768)
 def assistant_flags(text: str) -> frozenset[str]:
-    """What a sentence of the assistant's does, as names of `ENGLISH` and: number, code, env, question, past."""
+    """What a sentence of the assistant's does, as names of `ENGLISH` and of `forms`."""
     words = words_of(outside_brackets(text))
-    found = _ASSISTANT.flags(words)
-    if _SO.search(text):
-        found.add("cause")
-    if _MECHANISM.search(text):
-        found.add("mechanism")
-    if "inject" in _USER.flags(words):
+    found = _ASSISTANT.flags(words) | assistant_forms(text, words) | shape(text, words)
+    if _INJECTION.flags(words):
         found.add("noise")
-    if _UNCHANGED.search(text):
-        found.add("unchanged")
-    if _DONE_TO.match(text):
-        found.add("work")
-    if _RULED_OUT.search(text):
-        found.add("ruled out")
-    _shape(text, words, found)
     return frozenset(found)
 
 
-def outside_brackets(text: str) -> str:
-    """`text` without what stands in round brackets: an aside changes not what a sentence does nor how sure it is."""
-    return _ASIDE.sub(" ", text) if "(" in text else text
-
-
-STATED = 6
-"""Words from which on a sentence may state something of its own."""
-
-
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32768)
 def user_flags(text: str) -> frozenset[str]:
-    """What a sentence of the user's does, as names of `USER` and: hedge, number, code, env, question."""
+    """What a sentence of the user's does, as names of `USER` and of `forms`, and whether it is a guess."""
     words = words_of(text)
     found = _USER.flags(words)
-    if "hedge" in _ASSISTANT.flags(words) and "propose" not in found and not _MAY.search(text):
+    if "propose" not in found and _GUESS.flags(guessing(text, words)):
         found.add("hedge")
-    if _PRIVATE.search(text):
-        found.add("personal")
-    if _YES_OR_NO.match(text):
-        found.add("question")
-    if len(words) >= STATED and any(
-        _STATES.search(part) and not _TELLS_TO.match(part) and part.count(" ") >= STATED - 3 for part in clauses(text)
-    ):
-        found.add("states")
-    _shape(text, words, found)
-    return frozenset(found)
-
-
-_MAY = re.compile(r"\bmay (?:only|not|never|hold|contain|have|be)\b", re.IGNORECASE)
-_PRIVATE = re.compile(
-    r"^(?:(?:also|and|but|so|well|ok|true|haha|yeah),? )*i (?:really )?(?:hate|love|like|prefer|should|am|was|'m|feel|"
-    r"enjoy|start|go|dream)\b"
-    r"|\b(?:with|to|for|answer|call|give|tell|show) me\b"
-    r"|\bmy (?:\w+ )?(?:boyfriend|girlfriend|friend|partner|brother|sister|mother|father|mum|dad|wife|husband|kids?)\b"
-    r"|\b(?:some(?:one|body)|people|they|everyone|everybody|he|she) (?:always |once )?(?:says?|said|told me|thinks?|"
-    r"claims?)\b|\bi (?:heard|read somewhere)\b|\bwe (?:always |never )?(?:talk|chat)\b",
-    re.IGNORECASE,
-)
-_YES_OR_NO = re.compile(
-    r"(?:ok,? |also,? |and,? )?(?:can|could|would|should|shall|may|is|are|does|do|did) (?:the|it|we|you|i|this|that|they|there|these|those)\b",
-    re.IGNORECASE,
-)
-_TELLS_TO = re.compile(
-    r"(?:(?:and|but|also|so|then|ok|no|yes|please|just|btw|instead),? )*(?:don't|do not|never|use|stop|include|please|leave|"
-    r"make|keep|let's|look|remove|update|add|change|put|set|open|take|ask|show|rename|get rid|write|call|try|check|"
-    r"only go|if you|can you|could you)\b",
-    re.IGNORECASE,
-)
-_STATES = re.compile(
-    r"\b(?:is|are|isn't|aren't|was|were|has|have|had|can|can't|cannot|must|may|will|won't|would|should|doesn't|don't|"
-    r"goes|gets|ends?|means?|needs?|only|per|max|at most|no|ist|sind|hat|darf|muss|kann|wird|"
-    r"(?:the|a|an|our|their|every|each|this|that) (?:[\w./-]+ ){1,4}?\w{2,}s|\w{3,}s \w+ (?:out|in|by|on|to|from|up))\b",
-    re.IGNORECASE,
-)
-
-
-def _shape(text: str, words: list[str], found: set[str]) -> None:
-    if _NUMBER.search(text) or _PERCENT.search(text):
-        found.add("number")
-    if _IDENTIFIER.search(text):
-        found.add("code")
-    if _ORDER.search(text):
-        found.add("process")
-    if _ENV.search(text):
-        found.add("env")
-    if text.rstrip("\"')*_` ").endswith("?"):
-        found.add("question")
-    if len(words) < 5:
-        found.add("short")
+    return frozenset(found | user_forms(text, words) | shape(text, words))

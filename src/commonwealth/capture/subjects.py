@@ -49,7 +49,7 @@ def stem(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32768)
 def names(text: str) -> frozenset[str]:
     """The names of things in code that a text has, from backticks and by their form: lower-case and without what
     joins their words, so that one thing in two spellings (`read-file`, `ReadFile`) is one."""
@@ -61,7 +61,7 @@ def names(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32768)
 def terms(text: str) -> frozenset[str]:
     """The names and the stems of the words of a text."""
     found = {stem(name) for name in names(text)}
@@ -72,7 +72,7 @@ def terms(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32768)
 def _weights(text: str) -> tuple[dict[str, float], float]:
     """The terms of a text with their weights, and the length of that vector."""
     known = {stem(name) for name in names(text)}

@@ -10,7 +10,7 @@ from commonwealth.capture.signals import user_flags
 from commonwealth.capture.subjects import terms
 
 _UNSOLVED = re.compile(
-    r"\b(?:still (?:not|no|isn't|doesn't|don't|fail\w*|broken|happen\w*|see\w*|get\w*|the same|wrong|there|crash\w*)|"
+    r"\b(?:still (?:not|no|isn't|doesn't|don't|fail\w*|broken|happen\w*|see\w*|get\w*|the same|wrong|there|\w{3,}s)|"
     r"(?:isn't|is not|aren't|not|doesn't|does not|don't|didn't|did not|won't) (?:\w+ ){0,4}?(?:work\w*|help\w*|fix\w*)|"
     r"not working|same (?:error|issue|problem|thing|result)|no (?:change|luck|difference)|made it worse|"
     r"immer noch|geht nicht|funktioniert nicht|sigue sin|no funciona|toujours pas)\b|^\W*(?:nope|no+)\W*$|"
@@ -46,20 +46,25 @@ def reopened(told: Episodes) -> list[Reopened]:
     """The prompts that say a problem is still there, in order."""
     about = topics(told)
     results: list[Reopened] = []
+    clusters: list[set[int]] = []
     for turn in told.turns[1:]:
         said = turn.prompt.text[:HEAD] if turn.prompt is not None else ""
         if not _UNSOLVED.search(said) or "affirm" in user_flags(said.split("\n", 1)[0]):
             continue
         subject = about[turn.number]
         earlier = {one for one in range(max(0, turn.number - FAR), turn.number) if _alike(about[one], subject)}
-        for other in results[-FAR:]:
-            if earlier & {other.turn.number, *other.earlier}:
-                earlier |= {other.turn.number, *other.earlier}
+        for cluster in clusters[-CLUSTERS:]:
+            if not earlier.isdisjoint(cluster):
+                earlier |= cluster
+        earlier = {one for one in earlier if one >= turn.number - FAR}
         if earlier:
             results.append(Reopened(turn, tuple(sorted(earlier))))
+            clusters.append(earlier | {turn.number})
     return results
 
 
+CLUSTERS = 8
+"""Earlier reports of a problem that another one is held against, to know by them what else was done about it."""
 FAR = 40
 """Turns back in which a problem that is still there may have been worked at."""
 

@@ -6,7 +6,9 @@ import re
 
 from commonwealth.capture.sentences import Sentence, cut
 
-TITLE = 120
+TITLE = 100
+SHORTEST = 40
+"""Characters of a title that was cut at a clause, at least."""
 SUMMARY = 560
 MOST = 680
 """Characters of a summary with the problem in it."""
@@ -40,6 +42,11 @@ _LEAD = re.compile(
 _AFTER_DASH = re.compile(
     r"\s+(?:-|\u2013|\u2014)\s+|; |: (?=[a-z])|, (?:which|so|but|and|because|since|while|whereas|even)\b"
 )
+_ANY_CLAUSE = re.compile(
+    r", | \(| (?:and|because|since|when|so that|instead of|without|unless|whenever|while|but|which|weil|wenn|und|"
+    r"porque|cuando) ",
+    re.IGNORECASE,
+)
 _ASIDE = re.compile(r"\s?\([^()`]{2,200}\)")
 _MINE = re.compile(r"^(?:I|We)(?:'ve| have)? (?=\w+ed\b|chose\b|set\b|made\b|kept\b)")
 _HOME = re.compile(r"(?:[A-Za-z]:\\Users\\[^\\\s`'\"]+|/(?:Users|home)/[^/\s`'\"]+|/root)(?=[/\\\s`'\"),.:]|$)")
@@ -51,7 +58,7 @@ _HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
 _MAIL = re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,32}\b")
 _TOKEN = re.compile(r"[\w+-]{20,200}")
 _ASKED = re.compile(r"\b(?:[Aa]sk|[Pp]ing|[Tt]ell|cc|[Tt]hanks,?|[Ee]mail) [A-Z][a-z]{2,}\b")
-_HANDLE = re.compile(r"(?<![\w`/@.])@[a-z][\w-]{2,38}(?![\w/-])", re.IGNORECASE)
+_HANDLE = re.compile(r"(?<![\w`/@.])@[a-z][\w-]{2,38}(?![\w/(-])")
 
 
 def shareable(text: str) -> bool:
@@ -90,13 +97,15 @@ def title(text: str) -> str:
     if len(text) > TITLE:
         text = _ASIDE.sub("", text)
     if len(text) > TITLE:
-        ends = [
-            found.start()
-            for found in _AFTER_DASH.finditer(text)
-            if 40 <= found.start() <= TITLE and _whole(text[: found.start()])
-        ]
+        ends = _ends(_AFTER_DASH, text) or _ends(_ANY_CLAUSE, text)
         text = text[: ends[-1]] if ends else cut(text, TITLE)
     return capital(text.rstrip(" .;:,!-\u2013\u2014"))
+
+
+def _ends(mark: re.Pattern[str], text: str) -> list[int]:
+    """Where a text may end after a clause, so that what stays is whole and long enough to say something."""
+    places = (found.start() for found in mark.finditer(text))
+    return [place for place in places if SHORTEST <= place <= TITLE and _whole(text[:place])]
 
 
 def unled(text: str) -> str:
@@ -121,15 +130,13 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:] if first.rstrip(",:").replace("'", "").isalpha() and first.islower() else text
 
 
-def summary(
-    seed: Sentence, support: tuple[Sentence, ...], heading: str, context: str = "", limit: int = SUMMARY
-) -> str:
+def summary(seed: Sentence, support: tuple[Sentence, ...], context: str = "", limit: int = SUMMARY) -> str:
     """The seed and what supports it in the order in which it was said, each sentence once, within `limit`; then the
     problem that it was found for."""
-    chosen = [seed] if unled(seed.text).rstrip(" .!").lower() != heading.lower() or not support else []
-    size = sum(len(one.text) + 1 for one in chosen)
+    chosen = [seed]
+    size = len(seed.text) + 1
     for one in support:
-        if size + len(one.text) > limit and (chosen or size):
+        if size + len(one.text) > limit:
             continue
         chosen.append(one)
         size += len(one.text) + 1
