@@ -176,6 +176,23 @@ def test_a_brains_own_config_names_no_host(alice: Person, talker: Talker, monkey
     assert talker.asked == []
 
 
+@pytest.mark.parametrize("point", ["push-before", "push-accepted"])
+def test_a_call_that_is_killed_is_finished_by_the_next(
+    alice: Person, talker: Talker, monkeypatch: pytest.MonkeyPatch, git: PlainGit, point: str
+) -> None:
+    alice.host("github", f"api: '{talker.url}'", "token_env: ACME_TOKEN")
+    monkeypatch.setenv("ACME_TOKEN", TOKEN)
+    one = alice.staged()
+    killed = alice.run("review", "pr", one, "--brain", str(alice.root), env={"COMMONWEALTH_FAULT": f"{point}=kill"})
+    assert killed.returncode == -9
+    assert alice.says("review", "list")["total"] == 1
+    talker.says("POST", 201, PULL)
+    assert first_request(alice.says("review", "pr", one))["url"] == PULL["html_url"]
+    names = git(alice.bare, "for-each-ref", "--format=%(refname)", "refs/heads/notes").split()
+    assert len(names) == 1
+    assert git(alice.bare, "rev-list", "--count", f"main..{names[0]}").strip() == "1"
+
+
 @pytest.mark.parametrize("args", [(), ("--all", "x")])
 def test_a_call_that_names_nothing_or_both_is_wrong(alice: Person, args: tuple[str, ...]) -> None:
     assert alice.run("review", "pr", *args, "--brain", str(alice.root)).returncode == 2

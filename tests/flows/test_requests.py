@@ -77,15 +77,17 @@ def staged(brain: Brain, title: str = "Retries are safe", **more: object) -> str
     return note_id
 
 
-def ask(brain: Brain, host: Host, *ids: str, now: str = NOW, **wanted: object) -> Answered:
-    return send(
-        brain,
-        ids,
-        Wanted(**wanted),
-        connect=host,
-        session=Session(),
-        now=now,  # type: ignore[arg-type]
-    )
+def ask(
+    brain: Brain,
+    host: Host,
+    *ids: str,
+    now: str = NOW,
+    title: str | None = None,
+    add_to: str | None = None,
+    dry_run: bool = False,
+) -> Answered:
+    wanted = Wanted(title, add_to=add_to, dry_run=dry_run)
+    return send(brain, ids, wanted, connect=host, session=Session(), now=now)
 
 
 def branches(git: PlainGit, remote: Path) -> list[str]:

@@ -399,7 +399,7 @@ def test_an_id_in_a_file_that_leads_elsewhere_does_not_count(brain: Brain, git: 
     assert approve(brain, "x").ids == ("x",)
     assert canon(brain, git) == ["memory/2026-07/x.md"]
     assert "evil" not in (brain.root / "memory/2026-07/x.md").read_text()
-    assert review.codec.parse((brain.root / "memory/2026-07/x.md").read_text(), "x.md", "memory")[1] == ()
+    assert codec.parse((brain.root / "memory/2026-07/x.md").read_text(), "x.md", "memory")[1] == ()
 
 
 def test_a_link_in_the_place_of_the_queue_is_not_followed(brain: Brain, tmp_path: Path, git: PlainGit) -> None:

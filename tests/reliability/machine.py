@@ -167,7 +167,7 @@ class World:
             time.sleep(0.01)
 
     def bytes(self) -> dict[str, bytes]:
-        """Every file of the brain and of the home, but what SQLite keeps beside an open index and the doctor of its looking."""
+        """Every file of the brain and of the home, but what SQLite keeps beside an index and the doctor knows."""
         found: dict[str, bytes] = {}
         for top in (self.brain, self.home):
             for place, folders, names in os.walk(top):

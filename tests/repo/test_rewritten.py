@@ -219,6 +219,48 @@ def test_a_person_who_has_taken_the_new_history_by_hand_is_not_stopped(tmp_path:
     assert "memory/2026-07/new.md" in assert_equal([here, there])
 
 
+@pytest.mark.parametrize("fetched", [False, True], ids=["", "and fetched by hand since"])
+def test_what_was_pushed_by_hand_and_taken_out_there_does_not_come_back(tmp_path: Path, *, fetched: bool) -> None:
+    """The clone has never synced since, so its own ref knows nothing of the push; and the remote still holds that."""
+    remote, (here, _) = team(tmp_path, 2)
+    before = head(here)
+    remember(here, "leak", f"text: the key is {TOKEN}\ntitle: leak\n")
+    plain(here, "push", "-q", "origin", "HEAD:main")
+    remember(here, "ours", "text: ours\n")
+    work = tmp_path / "purge"
+    plain(tmp_path, "clone", "-q", str(remote), str(work))
+    plain(work, "reset", "-q", "--hard", before)
+    plain(work, "commit", "-q", "--allow-empty", "-m", "without it")
+    plain(work, "push", "-qf", "origin", "HEAD:main")
+    plain(remote, "reflog", "expire", "--expire=now", "--all")
+    plain(remote, "gc", "-q", "--prune=now")
+    assert TOKEN not in everything(remote)
+    if fetched:
+        plain(here, "fetch", "-q")
+    for _ in range(2):
+        stopped = run_sync(here)
+        assert stopped.state == "refused"
+        assert "--adopt-remote" in str(stopped.trouble.hint if stopped.trouble else "")
+    adopt(here)
+    assert TOKEN not in everything(remote)
+    assert (here / "memory/2026-07/ours.md").exists()
+    assert not (here / LEAK).exists()
+    assert run_sync(here).state == "unchanged"
+
+
+def test_a_push_by_hand_that_the_remote_still_has_stops_nothing(tmp_path: Path) -> None:
+    _, (here, there) = team(tmp_path, 2)
+    remember(here, "ours", "text: ours\n")
+    plain(here, "push", "-q", "origin", "HEAD:main")
+    remember(there, "theirs", "text: theirs\n")
+    assert run_sync(there).state == "published"
+    plain(here, "fetch", "-q")
+    remember(here, "more", "text: more\n")
+    assert run_sync(here).state == "published"
+    settle([here, there])
+    assert_equal([here, there])
+
+
 def test_a_rebase_by_hand_that_carries_a_purged_note_along_is_stopped(tmp_path: Path) -> None:
     remote, (here, _) = leaky_team(tmp_path)
     purge(remote, tmp_path)

@@ -101,7 +101,6 @@ class Api:
         headers = {
             "Accept": "application/json",
             "User-Agent": "commonwealth-brain",
-            "X-GitHub-Api-Version": "2022-11-28",
         }
         data = json.dumps(body).encode() if body is not None else None
         if data is not None:

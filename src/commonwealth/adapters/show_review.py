@@ -11,6 +11,7 @@ from commonwealth.adapters.terminal import Screen
 from commonwealth.safetext import one_line
 
 if TYPE_CHECKING:
+    from commonwealth.flows.evidence import Words
     from commonwealth.flows.recall import Link
     from commonwealth.flows.requestanswer import Answered
     from commonwealth.flows.requestlog import Request
@@ -115,7 +116,7 @@ def _whence(origin: Origin, now: str) -> str:
     return one_line(", ".join(words), 600)
 
 
-def shown(screen: Screen, found: Shown) -> None:
+def shown(screen: Screen, found: Shown, said: Words) -> None:
     """One candidate whole, with what speaks for and against it."""
     one = found.candidate
     head(screen, one)
@@ -124,12 +125,7 @@ def shown(screen: Screen, found: Shown) -> None:
     show.facts_of(screen, one.note)
     if one.note.body.strip():
         screen.line("\n" + one.note.body.strip("\n"))
-    if one.origin and one.origin.quotes:
-        _heading(screen, "Said in the session")
-        for quote in one.origin.quotes:
-            screen.line(f"  > {one_line(quote, 400)}")
-    if one.origin and one.origin.transcript and one.origin.evidence:
-        screen.line(f"  {one.origin.transcript}:{one.origin.evidence.first}")
+    _evidence(screen, one, said)
     _links(screen, "Would supersede", found.supersedes)
     _links(screen, "Contradicts", found.contradicts)
     _links(screen, "Says the same as", [found.duplicate_of] if found.duplicate_of else [])
@@ -141,6 +137,21 @@ def shown(screen: Screen, found: Shown) -> None:
                 screen.styled(("    " + one_line(hit.note.summary, 200), "dim"))
     if found.mode == "pull-request":
         screen.remark(f"`brain review pr {one.note.id}` asks the team to take it.", "hint")
+
+
+def _evidence(screen: Screen, one: Waiting, said: Words) -> None:
+    """What was said in the session, and where."""
+    if said.lines or (one.origin and one.origin.quotes):
+        _heading(screen, "Said in the session")
+    for line, who, text in said.lines:
+        screen.styled((f"  {line} {who}: ", "dim"), (one_line(text, 600), ""))
+    if one.origin and one.origin.quotes and not said.lines:
+        for quote in one.origin.quotes:
+            screen.line(f"  > {one_line(quote, 400)}")
+    if said.missing:
+        screen.styled((f"  ({said.missing})", "dim"))
+    if one.origin and one.origin.transcript and one.origin.evidence:
+        screen.line(f"  {one_line(one.origin.transcript, 400)}:{one.origin.evidence.first}")
 
 
 def _heading(screen: Screen, text: str) -> None:

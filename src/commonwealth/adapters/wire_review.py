@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from commonwealth.adapters.wire import Json, JsonObject, camel, hit_json, note_json, receipt_json
 
 if TYPE_CHECKING:
+    from commonwealth.flows.evidence import Words
     from commonwealth.flows.recall import Link
     from commonwealth.flows.requestanswer import Answered
     from commonwealth.flows.requestlog import Request
@@ -97,15 +98,17 @@ def _asked_json(one: Waiting, asked: Mapping[str, Request]) -> JsonObject:
     return shown
 
 
-def shown_json(found: Shown) -> JsonObject:
+def shown_json(found: Shown, said: Words | None = None) -> JsonObject:
     """`review show`: the candidate whole, with the notes that speak for and against it; a title is null where there is
-    no such note."""
+    no such note. `said` are the words of the session, where its file is still there."""
     shown = candidate_json(found.candidate, body=True)
     shown["neighbours"] = [hit_json(hit) for hit in found.neighbours]
     shown["wouldSupersede"] = _links(found.supersedes)
     shown["contradicts"] = _links(found.contradicts)
     shown["duplicateOf"] = _links([found.duplicate_of])[0] if found.duplicate_of else None
     shown["review"] = found.mode
+    if said is not None:
+        shown["said"] = [{"line": line, "who": who, "text": text} for line, who, text in said.lines]
     return shown
 
 

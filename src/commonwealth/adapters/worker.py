@@ -131,7 +131,8 @@ def work(root: Path, delay: float, *, patience: float = 0, report: Callable[[byt
     if report:
         if outcome:
             report(json.dumps(outcome).encode() + b"\n")
-        if _sweep(root, end):
+        before = publishing.committed(root)
+        if _sweep(root, end) and publishing.committed(root) != before:
             publishing.serve_at(root, publishing.Pace(0.0, 0, max(0.0, end - time.monotonic())))
 
 

@@ -25,6 +25,7 @@ ALIKE = 0.8
 _TOUCHES = 0.55
 _MAY_TOUCH = 0.45
 _SAME_SUBJECT = 0.6
+_SAID_AGAIN = 0.6
 _SUBJECT = 0.5
 _GRAM = 4
 _MOST_SENTENCES = 60
@@ -64,6 +65,18 @@ def compare(one: Note | Candidate, other: Note | Candidate, *, alike: float = AL
     if max(forth.score, behind.score) < _TOUCHES:
         return Likeness(OTHER, round(forth.score, 4))
     return _judged(one, other, forth, behind, alike)
+
+
+def says_again(one: Note | Candidate, other: Note | Candidate) -> bool:
+    """Whether `one`, drawn from the same words of a session as `other`, says that again, however it puts it. What
+    differs in a number, a name or a negation is another fact."""
+    like = compare(one, other)
+    if like.kind != OTHER:
+        return like.kind != CHANGED
+    if _differences(one, other):
+        return False
+    pairs = [(x, y) for x in _claim(one) for y in _all(other)] + [(y, x) for y in _claim(other) for x in _all(one)]
+    return max((likeness(x, y) for x, y in pairs), default=0.0) >= _SAID_AGAIN
 
 
 def _judged(one: Note | Candidate, other: Note | Candidate, forth: _Said, back: _Said, alike: float) -> Likeness:

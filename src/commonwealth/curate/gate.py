@@ -86,7 +86,8 @@ def judge(candidate: Candidate, facts: Facts) -> Verdict:
     )
 
 
-_CLOSE = 0.6
+CLOSE = 0.6
+"""So much two notes are about the same, where one is said to say nearly what the other says."""
 _MOST_TOLD = 3
 """So many notes that say otherwise are named: those that are most alike, as they come from the search."""
 _ORDER = {"drop": 0, "review": 1, "promote": 2}
@@ -168,7 +169,7 @@ class _Beside:
         return like.kind == SAME
 
     def _is_close(self, like: Likeness) -> bool:
-        return like.score >= self.facts.policy.alike and like.subject >= _CLOSE
+        return like.score >= self.facts.policy.alike and like.subject >= CLOSE
 
     def verdict(self) -> Verdict:
         """The verdict on a candidate that is said already."""

@@ -11,8 +11,9 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -69,9 +70,30 @@ def scan(text: str, where: str, *, note: str = "", also: Iterable[Allowed] = ())
         entries += load()
     return [
         finding
-        for finding in secrets.scan(text, where, sign=sign)
+        for finding in secrets.scan(text, where, sign=sign if _may_sign() else None)
         if not any(entry.covers(finding, note) for entry in entries)
     ]
+
+
+_LOOKING_ONLY: ContextVar[bool] = ContextVar("looking_only", default=False)
+
+
+@contextmanager
+def looking_only() -> Iterator[None]:
+    """Within this no key is made: without one no value is allowed yet, and no finding has a fingerprint."""
+    token = _LOOKING_ONLY.set(True)
+    try:
+        yield
+    finally:
+        _LOOKING_ONLY.reset(token)
+
+
+def _may_sign() -> bool:
+    return not _LOOKING_ONLY.get() or _key_path(str(config.home())).exists()
+
+
+def _key_path(home: str) -> Path:
+    return Path(home) / "fingerprint.key"
 
 
 def sign(value: str) -> str:
@@ -84,7 +106,7 @@ def sign(value: str) -> str:
 @cache
 def _key(home: str) -> bytes:
     """The user's own key, made when first needed. Where none can be kept, one that nothing matches."""
-    place = Path(home) / "fingerprint.key"
+    place = _key_path(home)
     for _ in range(2):
         with suppress(OSError, UnicodeDecodeError):
             if _KEY.fullmatch(text := place.read_text(encoding="ascii")):

@@ -16,7 +16,7 @@ from commonwealth import timeline
 from commonwealth.curate import secrets
 from commonwealth.errors import BadNote, Damaged, Refused, Usage
 from commonwealth.faults import fault
-from commonwealth.flows import allowed, identity, indexing, recall, replaced, saving, supersede
+from commonwealth.flows import allowed, identity, indexing, recall, replaced, saving, supersede, unseen
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Identity, Session
 from commonwealth.flows.replaced import Old
@@ -43,6 +43,10 @@ class Approval:
     now: str
     by_itself: bool = False
     """Nobody has looked at them, as of drafts that land by themselves: then no `reviewed` says so."""
+    anyway: bool = False
+    """The person knows what `unseen.reasons` finds."""
+    doubts: dict[str, str] = field(default_factory=dict)
+    """By path of a candidate, what nobody was told of when it was staged."""
     items: list[Item] = field(default_factory=list)
     done: list[Waiting] = field(default_factory=list)
     aside: list[tuple[Waiting, str]] = field(default_factory=list)
@@ -58,6 +62,8 @@ class Approval:
         titles = [one_line(one.note.title, 60) for one in self.chosen]
         what = titles[0] if len(titles) == 1 else f"{len(titles)} notes"
         word = "Capture" if self.by_itself else "Approve"
+        if not self.anyway:  # before the lock: a search for each takes its time, and a lost race is no harm here
+            self.doubts = unseen.reasons(self.brain, self.chosen, self.now)
         receipt = saving.save(
             self.brain,
             self._plan,
@@ -92,6 +98,10 @@ class Approval:
         return saving.Planned([*self.changes.values(), *people], ids=ids, warnings=tuple(self.warnings))
 
     def _nothing(self) -> Receipt:
+        if doubted := [item for item in self.items if item.state == "staged"]:
+            reason = f"{doubted[0].reason}, which nobody was told of"
+            step = f"`brain review show {doubted[0].id}`, then `brain review approve --anyway` or `reject`."
+            return Receipt("staged", tuple(item.id for item in doubted), reason=reason, next=step)
         refused = [item for item in self.items if item.state == "refused"]
         fine = tuple(item.id for item in self.items if item.state == "unchanged")
         if fine or not refused:
@@ -150,6 +160,9 @@ class Approval:
         if double is not None:
             self.items.append(Item(one.note.id, "unchanged", f"{double} says the same already"))
             self.aside.append((one, double))
+            return
+        if (doubt := self.doubts.get(one.path)) is not None:
+            self.items.append(Item(one.note.id, "staged", doubt))
             return
         self._add(one, note, Change(self._path(note), text.encode()))
 

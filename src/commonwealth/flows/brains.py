@@ -27,13 +27,17 @@ _SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class Brain:
-    """One clone of a brain, opened for a session. Holds no connection and no lock."""
+    """One clone of a brain, opened for a session. Holds no connection and no lock.
+
+    `index_at` is where another index than the clone's own lies, for who may write nothing to the clone.
+    """
 
     root: Path
     config: BrainConfig
     cwd: str
     rule: Rule | None = None
     project: Project | None = None
+    index_at: Path | None = None
 
     @property
     def name(self) -> str:
@@ -48,7 +52,7 @@ class Brain:
     @property
     def index_dir(self) -> Path:
         """Where this clone's disposable index lies."""
-        return self.root / "index"
+        return self.index_at or self.root / "index"
 
     @property
     def repository(self) -> str | None:

@@ -10,17 +10,18 @@ from __future__ import annotations
 import posixpath
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from commonwealth.errors import Refused, Usage
 from commonwealth.flows import guarding, identity, indexing, origins, recall, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.differing import Difference, differences
+from commonwealth.flows.edits import Edits
 from commonwealth.flows.identity import Session
 from commonwealth.index import disputes, lookup
 from commonwealth.index.disputes import Dispute
 from commonwealth.model import CLOSED_STATUSES, Item, Note, NoteFile, Receipt
-from commonwealth.notes import closing, codec, naming, schema, store
+from commonwealth.notes import closing, codec, naming, schema
 from commonwealth.notes.yamlwrite import Value
 from commonwealth.repo.commit import Change
 from commonwealth.repo.git import Git
@@ -69,44 +70,6 @@ class _Found:
     replaced: NoteFile | None
 
 
-@dataclass(slots=True)
-class _Edits:
-    """The files of one resolution: what was read, and what is made of it."""
-
-    brain: Brain
-    read: dict[str, tuple[bytes, str]] = field(default_factory=dict)
-    made: dict[str, str] = field(default_factory=dict)
-    items: dict[str, Item] = field(default_factory=dict)
-
-    def say(self, file: NoteFile, state: str, reason: str) -> None:
-        """Note for the receipt what becomes of a note."""
-        self.items[file.note.id] = Item(file.note.id, state, reason)
-
-    def text(self, file: NoteFile) -> str:
-        """The text of a note as its file has it now."""
-        if file.path not in self.read:
-            data, _ = recall.at_its_place(lambda: store.read_bytes(self.brain.root, file.path), file.path)
-            self.read[file.path] = data, codec.decode(data, file.path)
-        return self.made.get(file.path, self.read[file.path][1])
-
-    def note(self, file: NoteFile) -> Note:
-        """The note as its file has it now."""
-        return codec.parse(self.text(file), file.path, file.note.kind)[0]
-
-    def put(self, file: NoteFile, text: str) -> None:
-        """Make `text` the file's."""
-        self.text(file)
-        self.made[file.path] = text
-
-    def edit(self, file: NoteFile, changes: Mapping[str, Value | None], body: str | None = None) -> None:
-        """Change some keys of a file, and where given its body."""
-        self.put(file, codec.edit(self.text(file), changes, body, file.path))
-
-    def changes(self) -> list[Change]:
-        """What to commit."""
-        return [Change(path, text.encode(), self.read[path][0]) for path, text in sorted(self.made.items())]
-
-
 def conflicts(brain: Brain) -> tuple[Conflict, ...]:
     """Every conflict of the brain, the same list in every clone."""
     every = indexing.ask(brain, _all, sweep=True)
@@ -117,6 +80,17 @@ def conflicts(brain: Brain) -> tuple[Conflict, ...]:
 def count_open(brain: Brain) -> int:
     """How many conflicts `conflicts` would list."""
     return len(indexing.ask(brain, _all))
+
+
+def rivals_of(brain: Brain, ids: Sequence[str]) -> tuple[str, ...] | None:
+    """The rivals of one conflict that `ids` name, None where they name anything else: to approve them is to say that
+    they stand."""
+    keys = {naming.id_key(id_.strip()) for id_ in ids}
+    for found in indexing.ask(brain, _all):
+        rivals = tuple(file.note.id for file in found.files if naming.id_key(file.note.id) in keys)
+        if rivals and len(rivals) == len(keys):
+            return rivals
+    return None
 
 
 def resolve(
@@ -148,7 +122,7 @@ def resolve(
         current = next((other for other in again if other.dispute.cause == found.dispute.cause), None)
         if current is None or not kept <= {file.note.id for file in current.files}:
             return Receipt("unchanged", (found.dispute.about,), reason="the conflict is resolved already")
-        edits = _Edits(brain)
+        edits = Edits(brain)
         first = _versions(edits, current, kept) if current.root else _replacements(edits, current, kept)
         if body is not None:
             edits.edit(first, {"updated_at": now}, _clean(body))
@@ -248,7 +222,7 @@ def _hint(found: _Found) -> str:
 # What becomes of the files
 
 
-def _versions(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
+def _versions(edits: Edits, found: _Found, kept: set[str]) -> NoteFile:
     """One version stands under the id; returns its file."""
     root = found.root or found.files[0]
     others = [file for file in found.files if file.path != root.path]
@@ -271,7 +245,7 @@ def _versions(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
     return root
 
 
-def _swap(edits: _Edits, root: NoteFile, chosen: NoteFile) -> None:
+def _swap(edits: Edits, root: NoteFile, chosen: NoteFile) -> None:
     """Give the id to the text of another version, whose file keeps the old text, closed."""
     old, new = edits.text(root), edits.text(chosen)
     times = [time for time in (root.note.updated_at, chosen.note.updated_at) if time]
@@ -287,7 +261,7 @@ def _swap(edits: _Edits, root: NoteFile, chosen: NoteFile) -> None:
     edits.say(chosen, "closed", f"keeps the text that {root.note.id} had, superseded by it")
 
 
-def _replacements(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
+def _replacements(edits: Edits, found: _Found, kept: set[str]) -> NoteFile:
     """Some replacements stand and name each other, the others are closed by the first of them; returns that one."""
     first, *more = (file for file in found.files if file.note.id in kept)
     for file in (first, *more):
@@ -309,7 +283,7 @@ def _replacements(edits: _Edits, found: _Found, kept: set[str]) -> NoteFile:
     return first
 
 
-def _end_before(edits: _Edits, file: NoteFile, found: _Found, by: Note) -> None:
+def _end_before(edits: Edits, file: NoteFile, found: _Found, by: Note) -> None:
     """End what led to a replacement that is not kept, where it goes on after the one that is kept begins."""
     at = closing.begins(by)
     for other in _led_to(edits, file, found.dispute.about, by):
@@ -318,7 +292,7 @@ def _end_before(edits: _Edits, file: NoteFile, found: _Found, by: Note) -> None:
             edits.edit(other, {"valid_until": at})
 
 
-def _led_to(edits: _Edits, file: NoteFile, about: str, by: Note) -> list[NoteFile]:
+def _led_to(edits: Edits, file: NoteFile, about: str, by: Note) -> list[NoteFile]:
     """The notes between the one in question and a replacement of it, but for those that led to `by` as well."""
 
     def question(conn: sqlite3.Connection) -> list[NoteFile]:
@@ -341,13 +315,13 @@ def _chain(conn: sqlite3.Connection, note: Note, about: str) -> dict[str, NoteFi
     return found
 
 
-def _close(edits: _Edits, file: NoteFile, by: Note, written: str | None = None) -> None:
+def _close(edits: Edits, file: NoteFile, by: Note, written: str | None = None) -> None:
     note = edits.note(file)
     changes: dict[str, Value | None] = {"conflict_of": None, "superseded_by": by.id}
     edits.edit(file, changes if note.status in CLOSED_STATUSES else {**changes, **closing.closing(note, by, written)})
 
 
-def _reopen(edits: _Edits, file: NoteFile) -> None:
+def _reopen(edits: Edits, file: NoteFile) -> None:
     """Take back that a note was closed, where two people closed the rivals by each other."""
     note = edits.note(file)
     if note.status == "superseded":

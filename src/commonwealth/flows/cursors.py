@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -31,7 +31,8 @@ class Emitted:
     """A draft that a sweep made: the lines that it rests on, and the hash of its file as it was staged.
 
     `staged` is False while that is only meant to happen, and `earlier` the hash of the file that it takes the place
-    of: a process that dies between has lost nothing.
+    of: a process that dies between has lost nothing. `place` is a hash of when and in which words it was said, which a
+    copy of the session in another file has too.
     """
 
     first: int
@@ -39,6 +40,7 @@ class Emitted:
     digest: str
     earlier: str = ""
     staged: bool = False
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,10 @@ def place_of(root: Path, host: str, transcript: str) -> Path:
 
 def load(root: Path, host: str, transcript: str) -> Cursor:
     """The cursor of a transcript; one that stands at the beginning where there is none that can be read."""
-    text = read_text(str(place_of(root, host, transcript)), _LIMIT)
+    return _parsed(read_text(str(place_of(root, host, transcript)), _LIMIT))
+
+
+def _parsed(text: str | None) -> Cursor:
     try:
         said = json.loads(text or "")
         emitted = {str(short): Emitted(**given) for short, given in said.pop("emitted").items()}
@@ -72,6 +77,13 @@ def load(root: Path, host: str, transcript: str) -> Cursor:
         return Cursor()
     numbers = (cursor.size, cursor.mtime_ns, cursor.last)
     return cursor if all(isinstance(number, int) for number in numbers) and isinstance(cursor.head, str) else Cursor()
+
+
+def emitted_of_all(root: Path) -> Iterator[tuple[str, Emitted]]:
+    """The drafts of every transcript that is remembered, by their short ids. What cannot be read is passed over."""
+    with suppress(OSError, BrainError):
+        for path in sorted(place_of(root, "", "").parent.glob("*.json")):
+            yield from _parsed(read_text(str(path), _LIMIT)).emitted.items()
 
 
 def head_of(transcript: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from commonwealth import timeline
 from commonwealth.errors import BrainError, Damaged
-from commonwealth.flows import heartbeat, indexing, publishing
+from commonwealth.flows import heartbeat, indexing, publishing, sweeping
 from commonwealth.flows.brains import open_brain
 from commonwealth.flows.heartbeat import Beat
 from commonwealth.model import Receipt
@@ -34,6 +34,9 @@ _GLANCE = 0.2
 
 _LEAST, _MOST = 5.0, 60.0
 """Seconds that a sync may wait for the network."""
+
+_SWEEPING = 30.0
+"""Seconds after which a round begins to sweep no further session: somebody may wait for the next one."""
 
 
 class Stopped(BaseException):
@@ -107,7 +110,12 @@ class Daemon:
     def _synced(self, marks: publishing.Marks) -> Receipt:
         try:
             brain = open_brain(self.root, cwd=os.sep)
-            receipt = publishing.one_round(brain, marks, min(max(self.interval, _LEAST), _MOST), trigger="daemon")
+            seconds = min(max(self.interval, _LEAST), _MOST)
+            receipt = publishing.one_round(brain, marks, seconds, trigger="daemon")
+            before = publishing.committed(self.root)
+            swept = sweeping.sweep_all(self.root, _SWEEPING, asking=time.monotonic() + _MOST)
+            if swept and publishing.committed(self.root) != before:
+                receipt = publishing.one_round(brain, marks, seconds, trigger="daemon")
         except BrainError as error:
             return Receipt("refused", reason=error.message, next=error.hint)
         with suppress(BrainError, OSError):  # the index heals at the next read

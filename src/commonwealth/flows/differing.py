@@ -18,8 +18,8 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`what` names a field, or a section; `texts` is what each note says there, by id, None where it has no such. A note
-    that was not compared is not among them."""
+    """`what` names a field, or a section; `texts` is what each note says there, by id, None where it has no such. A
+    note that was not compared is not among them."""
 
     what: str
     texts: Mapping[str, str | None]

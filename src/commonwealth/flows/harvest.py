@@ -14,7 +14,7 @@ from functools import partial
 
 from commonwealth.conversation import Conversation
 from commonwealth.curate import gate
-from commonwealth.flows import allowed, curating, identity
+from commonwealth.flows import allowed, curating, evidence, identity
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Identity, Session
 from commonwealth.model import Candidate, Note, Provenance, Span, Verdict
@@ -48,13 +48,15 @@ _HOMES = re.compile(_START + r"(?:(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^\s/\\:\
 class Judged:
     """A draft with its verdict and the id that its note has or would have. `draft` is as it is kept.
 
-    `secret` says that nothing of it may be kept.
+    `secret` says that nothing of it may be kept. `place` is a hash of when and in which words it was said; empty where
+    the transcript does not tell the time.
     """
 
     draft: Candidate
     verdict: Verdict
     id: str
     secret: bool = False
+    place: str = ""
 
     @property
     def short(self) -> str:
@@ -69,7 +71,8 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where the drafts of one session come from. `waiting` are the candidates of others in this clone's queue."""
+    """Where the drafts of one session come from. `waiting` are the candidates of others in this clone's queue,
+    `transcript` is the file."""
 
     brain: Brain
     conversation: Conversation
@@ -77,6 +80,7 @@ class Ground:
     host: str
     now: str
     waiting: tuple[Note, ...] = ()
+    transcript: str | None = None
 
 
 def judged(ground: Ground, drafts: Sequence[Candidate]) -> tuple[Judged, ...]:
@@ -110,12 +114,12 @@ def judged(ground: Ground, drafts: Sequence[Candidate]) -> tuple[Judged, ...]:
 def _one(
     ground: Ground, draft: Candidate, around: curating.Around, found: dict[str, Judged], reason: str | None
 ) -> Judged:
-    named = _named(ground, draft)
+    named, place = _named(ground, draft), evidence.said_at(ground.conversation.events, draft.evidence)
     secret = secret_in(draft, named)
     if secret is not None:
-        return Judged(draft, Verdict("drop", (secret,)), named, secret=True)
+        return Judged(draft, Verdict("drop", (secret,)), named, secret=True, place=place)
     if reason is not None:
-        return Judged(draft, Verdict("drop", (reason,)), named)
+        return Judged(draft, Verdict("drop", (reason,)), named, place=place)
     facts = curating.facts_for(
         ground.brain,
         draft,
@@ -133,7 +137,8 @@ def _one(
         scan=partial(allowed.scan, note=named),
     )
     verdict = gate.judge(draft, facts)
-    return Judged(draft, verdict, named, secret=any(reason.startswith("secret:") for reason in verdict.reasons))
+    secret_seen = any(reason.startswith("secret:") for reason in verdict.reasons)
+    return Judged(draft, verdict, named, secret=secret_seen, place=place)
 
 
 def _limited(found: dict[str, Judged]) -> Iterator[Judged]:
@@ -156,9 +161,11 @@ def _place(draft: Candidate) -> tuple[int, int]:
 
 
 def _named(ground: Ground, draft: Candidate) -> str:
-    """The id of the note: the same whenever this session is found to have taught this."""
+    """The id of the note: the same whenever this session is found to have taught this, and in each that was forked from
+    it, which has the same beginning under another name."""
     words = (" ".join(text.casefold().split()) for text in (draft.title, draft.summary))
-    seed = "\x1f".join((ground.brain.config.key, ground.host, ground.session.session or "", draft.kind, *words))
+    session = ground.conversation.began_at or ground.session.session or ""
+    seed = "\x1f".join((ground.brain.config.key, ground.host, session, draft.kind, *words))
     short = naming.short_id(seed.encode("utf-8", "surrogatepass"))
     return naming.new_id(draft.title, draft.observed_at or ground.now, short)
 
@@ -181,12 +188,19 @@ def note_of(ground: Ground, one: Judged, *, author: Identity | None) -> Note:
         at=ground.now,
         host=ground.host,
         session=ground.session.session,
+        transcript=_file_of(ground),
+        place=one.place or None,
         author=author.name if author else None,
         author_ref=author.ref if author else None,
         repository=said.repository,
         provenance=said,
     )
     return candidates.to_note(draft, one.verdict, id=one.id, found=found)
+
+
+def _file_of(ground: Ground) -> str | None:
+    """The transcript, for showing its words again in this clone; a name that holds a secret is not kept."""
+    return None if not ground.transcript or allowed.scan(ground.transcript, "") else ground.transcript
 
 
 def _lines(span: Span) -> str:
@@ -289,7 +303,7 @@ def _roots(ground: Ground, folder: str) -> Iterator[tuple[str, str]]:
 
 
 def secret_in(draft: Candidate, note: str) -> str | None:
-    """Why nothing of a draft, whose note has the id `note`, may be kept: field and rule of a secret, never the value."""
+    """Why nothing of a draft may be kept: field and rule of a secret in it. `note` is the id of its note."""
     for name, text in gate.texts(draft):
         for finding in allowed.scan(text, name, note=note):
             return finding.told

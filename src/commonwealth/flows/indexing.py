@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -84,10 +84,19 @@ def _asked(brain: Brain, question: Callable[[sqlite3.Connection], T]) -> T:
 
 
 def _asked_aside(brain: Brain, question: Callable[[sqlite3.Connection], T]) -> T:
+    with aside(brain) as beside, closing(schema.connect(beside.index_dir)) as conn:
+        return question(conn)
+
+
+@contextmanager
+def aside(brain: Brain) -> Iterator[Brain]:
+    """The same brain with an index of its own elsewhere, so that its questions write nothing to the clone.
+
+    Raises as `rebuild` does, OSError where there is no room for it.
+    """
     with tempfile.TemporaryDirectory(prefix="commonwealth-") as folder:
         _rebuild(brain, Path(folder))
-        with closing(schema.connect(Path(folder))) as conn:
-            return question(conn)
+        yield replace(brain, index_at=Path(folder))
 
 
 def ensure(brain: Brain, *, sweep: bool = False) -> None:

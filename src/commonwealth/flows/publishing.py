@@ -271,10 +271,20 @@ def rests(root: Path, seconds: float) -> bool:
     last = last_receipt(marks, since=time.time_ns() - int(seconds * 1e9))
     if last is None or last.state in ("deferred", "refused"):
         return False
+    at = committed(root)
     try:
-        return os.stat(marks.folder.parent / "logs" / "HEAD").st_mtime_ns < os.stat(marks.last).st_mtime_ns
+        return at is not None and at < os.stat(marks.last).st_mtime_ns
     except OSError:
         return False
+
+
+def committed(root: Path) -> int | None:
+    """When the branch of the brain at `root` moved last (nanoseconds by the file system's clock), None where nobody
+    can tell."""
+    try:
+        return os.stat(Marks.of(root).folder.parent / "logs" / "HEAD").st_mtime_ns
+    except (OSError, BrainError):
+        return None
 
 
 def last_receipt(marks: Marks, *, since: int = 0) -> Receipt | None:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from commonwealth.errors import Damaged, Refused
 from commonwealth.faults import fault
-from commonwealth.flows import harvest, identity, saving
+from commonwealth.flows import decided, harvest, identity, saving
 from commonwealth.flows.cursors import Cursor, Emitted
 from commonwealth.flows.harvest import Ground, Judged
-from commonwealth.model import Note, Span, Verdict
+from commonwealth.model import Note, Verdict
 from commonwealth.notes import candidate, codec, store, waiting
 from commonwealth.notes.waiting import Waiting
 
@@ -26,12 +26,13 @@ SWEEP = "sweep"
 
 DECIDED = "it was decided on before"
 EDITED = "somebody edited it, so it stays as it is"
+WAITS = "it waits already, from the session that this one was forked from"
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
     """What waits in a clone, seen from one session: its own drafts, those of them that nobody touched, and the rest.
-    `rejected` are the session's drafts that somebody turned down, as long as they are kept."""
+    `rejected` are drafts that somebody turned down, whatever session they are of, as long as they are kept."""
 
     own: tuple[Waiting, ...] = ()
     untouched: tuple[Waiting, ...] = ()
@@ -71,7 +72,7 @@ def look(root: Path, host: str, session: str | None, cursor: Cursor) -> Queue:
     rejected = (
         one
         for one in waiting.listed(root, dropped=True)[0]
-        if one.origin is not None and one.origin.dropped_by not in (None, SWEEP) and _is_of(one, host, session)
+        if one.origin is not None and one.origin.source == SWEEP and one.origin.dropped_by not in (None, SWEEP)
     )
     return Queue(tuple(own), tuple(untouched), tuple(others), tuple(rejected))
 
@@ -90,28 +91,22 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def was_decided(one: Judged, queue: Queue, cursor: Cursor) -> bool:
-    """Whether this draft was in the queue and is there no more; or, for one that is new, another from the very same
-    lines: that says it in other words."""
-    gone = {short: seen for short, seen in cursor.emitted.items() if seen.staged and queue.of(short) is None}
-    spans = {Span(seen.first, seen.last) for seen in gone.values()}
-    spans |= {old.origin.evidence for old in queue.rejected if old.origin and old.origin.evidence}
-    same = {*gone, *(_short(old.note.id) for old in queue.rejected)}
-    is_new = one.kept and one.short not in cursor.emitted and queue.of(one.short) is None
-    return one.short in same or (is_new and one.draft.evidence in spans)
-
-
 def place(ground: Ground, judged: Sequence[Judged], queue: Queue, cursor: Cursor) -> tuple[list[Placed], Plan]:
     """Say what each draft becomes, and which files that takes. Nothing is written yet."""
     plan = Plan()
     author = identity.whoami(ground.brain)
     placed: list[Placed] = []
+    ends = frozenset(_short(note.id) for note in (*queue.others, *(one.note for one in queue.own)))
+    past = decided.look(ground.brain, cursor, queue.rejected, ends, (ground.host, ground.session.session))
     for given in judged:
         there = queue.of(given.short)
         note = harvest.note_of(ground, given, author=author)
         one = _without_secret(given, note)
-        if was_decided(one, queue, cursor):
+        new = one.kept and one.short not in cursor.emitted and there is None
+        if past.has(one, new=new):
             placed.append(Placed(one, "unchanged", DECIDED))
+        elif there is None and one.short in ends:
+            placed.append(Placed(one, "unchanged", WAITS, one.id))
         elif there is not None and there not in queue.untouched:
             placed.append(Placed(one, "unchanged", EDITED, there.note.id))
         elif one.kept:
@@ -160,7 +155,7 @@ class Plan:
             span, before = one.draft.evidence, found.get(short)
             known = staged or (before is not None and before.staged)
             earlier = before.digest if before is not None and not staged else ""
-            found[short] = Emitted(span.first, span.last, _digest(data), earlier, staged=known)
+            found[short] = Emitted(span.first, span.last, _digest(data), earlier, staged=known, place=one.place)
         return found
 
 

@@ -12,7 +12,7 @@ from commonwealth.flows.drafts import Draft, call_of, note_of, validated
 from commonwealth.flows.identity import Identity, Session
 from commonwealth.index import lookup
 from commonwealth.model import Note, NoteFile, Receipt, Verdict
-from commonwealth.notes import candidate, codec, naming, store
+from commonwealth.notes import candidate, codec, naming, store, waiting
 from commonwealth.repo.commit import Change
 from commonwealth.safetext import one_line
 
@@ -108,19 +108,35 @@ def _is_closed(conn: sqlite3.Connection, note: Note, now: str) -> bool:
 
 
 def stage(brain: Brain, note: Note, mode: str) -> Receipt:
-    """Put a note where it waits for a person, unless the same call did so before."""
+    """Put a note where it waits for a person, unless the same call did so before, or somebody turned it down."""
     short = note.id.rpartition("-")[2]
-    waiting = [file.note.id for file in store.staged(brain.root)[0] if file.note.id.endswith(f"-{short}")]
-    if waiting:
-        note = replace(note, id=waiting[0])
+    there = [file.note.id for file in store.staged(brain.root)[0] if file.note.id.endswith(f"-{short}")]
+    if not there and (refusal := _turned_down(brain, short)) is not None:
+        return refusal
+    if there:
+        note = replace(note, id=there[0])
     else:
         store.stage(brain.root, note)
-    return Receipt(
-        "staged",
-        (note.id,),
-        reason=f"this brain reviews notes first (review: {mode})",
-        next=f"It waits for a person in {store.STAGING}/{note.id}.md of this clone.",
-    )
+    step = f"A person decides: `brain review show {note.id}`, then `brain review approve` or `reject`."
+    if mode == "pull-request":
+        step = f"`brain review show {note.id}` shows it, `brain review pr {note.id}` asks the team to take it."
+    return Receipt("staged", (note.id,), reason=f"this brain reviews notes first (review: {mode})", next=step)
+
+
+def _turned_down(brain: Brain, short: str) -> Receipt | None:
+    """The answer where somebody turned down what the same call had staged."""
+    for one in waiting.listed(brain.root, dropped=True)[0]:
+        if one.note.id.endswith(f"-{short}"):
+            origin = one.origin or candidate.Origin()
+            by = f" by {one_line(origin.dropped_by, 80)}" if origin.dropped_by else ""
+            why = f": {one_line(origin.dropped_because, 300)}" if origin.dropped_because else ""
+            return Receipt(
+                "unchanged",
+                (one.note.id,),
+                reason=f"it was turned down{by}{why}",
+                next=f"`brain review approve {one.note.id}` brings it back, within {waiting.DAYS} days of that.",
+            )
+    return None
 
 
 def hold(brain: Brain, note: Note, verdict: Verdict, session: Session, now: str) -> Receipt:
@@ -129,11 +145,7 @@ def hold(brain: Brain, note: Note, verdict: Verdict, session: Session, now: str)
         source="remember", session=session.session, host=session.agent, reasons=verdict.reasons, at=now
     )
     receipt = stage(brain, candidate.with_origin(note, origin), "gate")
-    return replace(
-        receipt,
-        reason="; ".join(verdict.reasons),
-        next=f"A person decides: `brain review show {receipt.ids[0]}`, then `brain review approve` or `reject`.",
-    )
+    return replace(receipt, reason="; ".join(verdict.reasons)) if receipt.state == "staged" else receipt
 
 
 RECORDED = "this fact is recorded already"

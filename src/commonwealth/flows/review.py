@@ -202,12 +202,13 @@ def _ambiguous(note_id: str, meant: Sequence[Waiting]) -> Refused:
 # Decisions
 
 
-def approve(brain: Brain, ids: Sequence[str] | Filters, *, session: Session, now: str) -> Receipt:
+def approve(brain: Brain, ids: Sequence[str] | Filters, *, session: Session, now: str, anyway: bool = False) -> Receipt:
     """Bring candidates into canon, all in one commit: those of `ids`, or all that filters let through.
 
     The receipt is `committed` where anything was, with an item for each: `committed`, `unchanged` (it was approved
-    before, or a note says the same), or `refused` with the reason, which then waits on; and one for each note that was
-    closed, as a candidate replaces it. Raises Refused for an id that is unknown or ambiguous, and where this brain
+    before, or a note says the same), `refused` with the reason, which then waits on, or `staged` where something speaks
+    against it that nobody was told of (`anyway`: approve it all the same); and one for each note that was closed, as a
+    candidate replaces it. Raises Refused for an id that is unknown or ambiguous, and where this brain
     takes notes by pull request only.
     """
     mode = review_mode(brain)
@@ -227,7 +228,7 @@ def approve(brain: Brain, ids: Sequence[str] | Filters, *, session: Session, now
         return Receipt("refused", tuple(item.id for item in items), reason=_BY_REQUEST, next=step, items=tuple(items))
     if not chosen:
         return Receipt("unchanged", tuple(item.id for item in items), reason=_why(items), items=tuple(items))
-    receipt = Approval(brain, chosen, identity.whoami(brain), session, now).run()
+    receipt = Approval(brain, chosen, identity.whoami(brain), session, now, anyway=anyway).run()
     return replace(receipt, items=(*items, *receipt.items)) if items else receipt
 
 

@@ -235,6 +235,8 @@ def _rivals(old: Old, by: Note) -> list[Note]:
 
 
 def _staged(receipt: Receipt, ids: Sequence[str]) -> Receipt:
+    if receipt.state != "staged":
+        return receipt
     return replace(
         receipt, reason=f"{receipt.reason}; until it is approved {', '.join(ids)} stays as it is", ids=receipt.ids
     )

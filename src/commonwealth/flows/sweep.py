@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from commonwealth.conversation import Conversation
 from commonwealth.errors import Busy, Refused
 from commonwealth.faults import fault
-from commonwealth.flows import capturelog, cursors, drafting, harvest, landing, queueing, touched
+from commonwealth.flows import allowed, capturelog, cursors, drafting, harvest, indexing, landing, queueing, touched
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.cursors import Cursor
 from commonwealth.flows.drafting import Drafts
@@ -169,13 +169,15 @@ def _drawn(asked: _Asked, said: Conversation, before: Cursor, after: Cursor) -> 
     brain, lines = asked.brain, _lines(said, before)
     session = Session(transcripts.HOSTS.get(asked.told.host, asked.told.host), asked.told.session or said.session)
     queue = queueing.look(brain.root, asked.told.host, session.session, before)
-    ground = Ground(brain, said, session, asked.told.host, asked.now, queue.others)
+    ground = Ground(brain, said, session, asked.told.host, asked.now, queue.others, asked.told.transcript)
     made = _drafts(asked, said, after.head)
+    if asked.dry_run:
+        with _writing_nothing(ground, any_drafts=bool(made.candidates)) as ground:
+            placed, _ = queueing.place(ground, harvest.judged(ground, made.candidates), queue, before)
+        return Swept(DRY, _warned(_receipt(placed), made), tuple(map(_told, placed)), lines, made.told)
     judged = harvest.judged(ground, made.candidates)
     fault("drafts-made")
     placed, plan = queueing.place(ground, judged, queue, before)
-    if asked.dry_run:
-        return Swept(DRY, _warned(_receipt(placed), made), tuple(map(_told, placed)), lines, made.told)
     touched.files(brain, said, session, asked.now)
     # What is to be staged is kept first: a draft that was never staged is not one that somebody took away.
     cursors.save(
@@ -193,6 +195,14 @@ def _drawn(asked: _Asked, said: Conversation, before: Cursor, after: Cursor) -> 
     if landed is not None:
         receipt = replace(receipt, commit=landed.commit, warnings=(*receipt.warnings, *landed.warnings))
     return Swept(SWEPT if judged else EMPTY, receipt, tuple(map(_told, placed)), lines, made.told)
+
+
+@contextmanager
+def _writing_nothing(ground: Ground, *, any_drafts: bool) -> Iterator[Ground]:
+    """The ground for judging drafts, where neither the index nor the user's key may be written."""
+    with ExitStack() as stack:
+        stack.enter_context(allowed.looking_only())
+        yield replace(ground, brain=stack.enter_context(indexing.aside(ground.brain))) if any_drafts else ground
 
 
 def _warned(receipt: Receipt, made: Drafts) -> Receipt:

@@ -62,9 +62,9 @@ def update(
 
     The change is made to the note as it was when this was called. What others have changed since is united with it; of
     what cannot be united both versions are kept, and the receipt names the other one under `conflicts`. The receipt is
-    `committed`, `unchanged` where the note says so already, or `refused` for a secret
-    and for text that speaks to a model. Raises Usage that names every invalid field, or for a heading that several sections have; Refused for an unknown or
-    ambiguous id.
+    `committed`, `unchanged` where the note says so already, or `refused` for a secret and for text that speaks to a
+    model. Raises Usage that names every invalid field, or for a heading that several sections have; Refused for an
+    unknown or ambiguous id.
     """
     _require_one_edit(section, body)
     edit = _Edit(_validated(changes), body, section, now)

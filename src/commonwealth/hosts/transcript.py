@@ -24,6 +24,7 @@ _TEXTS = ("head", "tail")
 _PRINT = 1024
 _PATIENCE = 1000
 _HEAD = 4096
+_BLOCK = 1 << 16
 _MOST_BEFORE = 4 * 1024 * 1024
 _MOST_EVENTS_BEFORE = 200
 
@@ -122,6 +123,32 @@ def _before(file: BinaryIO, host: str, mark: Mark) -> tuple[Event, ...]:
     to = Gathering(host, mark.facts, b"", 0, Place(mark.turn_offset, mark.turn_line))
     _run(file, to, _Sniffer(host, "", b"", sure=True), mark.offset, complete=True)
     return to.conversation(complete=True).events[-_MOST_EVENTS_BEFORE:]
+
+
+def at_lines(host: str, path: str, first: int, last: int) -> tuple[Event, ...]:
+    """What was said and done at these lines of a transcript, read by itself. Raises `Refused` as `read` does."""
+    if host not in HOSTS:
+        raise Refused(f"There is no reader for transcripts of {safetext.one_line(host)}.", hint="Known: claude, codex.")
+    with _opened(path) as file:
+        start = _start_of(file, 0, first - 1)
+        end = _start_of(file, start, last - first + 1)
+        to = Gathering(host, {}, b"", 0, Place(start, first - 1))
+        _run(file, to, _Sniffer(host, "", b"", sure=True), end, complete=True)
+        return to.conversation(complete=True).events
+
+
+def _start_of(file: BinaryIO, offset: int, lines: int) -> int:
+    """Where the line begins that is so many lines after the one at `offset`; the file's end where it has fewer."""
+    file.seek(offset)
+    while lines > 0 and (block := file.read(_BLOCK)):
+        ends = block.count(b"\n")
+        if ends >= lines:
+            at = -1
+            for _ in range(lines):
+                at = block.index(b"\n", at + 1)
+            return offset + at + 1
+        lines, offset = lines - ends, offset + len(block)
+    return offset
 
 
 def _run(file: BinaryIO, to: Gathering, sniffer: _Sniffer, size: int, complete: bool) -> None:

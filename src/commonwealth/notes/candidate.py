@@ -28,14 +28,15 @@ class Origin:
     """Where a candidate comes from, and what was said of it since.
 
     `transcript` and `evidence` are the file and its lines that the draft rests on, `quotes` short passages from there.
-    `at` is when it was staged. `dropped_at` is when the gate or a person (`dropped_by`) turned it down, for
-    `dropped_because`.
+    `place` is a hash of when and in which words it was said. `at` is when it was staged. `dropped_at` is when the gate
+    or a person (`dropped_by`) turned it down, for `dropped_because`.
     """
 
     source: str = "sweep"
     host: str | None = None
     session: str | None = None
     transcript: str | None = None
+    place: str | None = None
     evidence: Span | None = None
     signal: str | None = None
     verdict: str = "review"
@@ -60,6 +61,7 @@ class Found:
     host: str | None = None
     session: str | None = None
     transcript: str | None = None
+    place: str | None = None
     source: str = "sweep"
     author: str | None = None
     author_ref: str | None = None
@@ -115,6 +117,7 @@ def _origin(candidate: Candidate, verdict: Verdict, found: Found) -> Origin:
         host=found.host,
         session=found.session,
         transcript=found.transcript,
+        place=found.place,
         evidence=candidate.evidence,
         signal=candidate.signal or None,
         verdict=verdict.verdict,
@@ -150,7 +153,7 @@ _DROPS = ("dropped_at", "dropped_by", "dropped_because")
 def to_extra(origin: Origin) -> dict[str, Extra]:
     """The mapping as it stands in a file; what is empty is left out."""
     values: dict[str, Extra] = {}
-    for name in ("source", "host", "session", "transcript"):
+    for name in ("source", "host", "session", "transcript", "place"):
         values[name] = getattr(origin, name) or ""
     if origin.evidence is not None:
         values["from"], values["to"] = str(origin.evidence.first), str(origin.evidence.last)
@@ -172,6 +175,7 @@ def origin_of(note: Note) -> Origin | None:
         host=_text(said, "host"),
         session=_text(said, "session"),
         transcript=_text(said, "transcript"),
+        place=_text(said, "place"),
         evidence=_span(said),
         signal=_text(said, "signal"),
         verdict=verdict if verdict in VERDICTS else "review",

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from commonwealth.errors import BrainError, Refused
-from commonwealth.faults import fault
 from commonwealth.repo import outgoing, remote
 from commonwealth.repo.commit import Change, refuse_unfit
 from commonwealth.repo.content import Content, Person
@@ -87,14 +86,12 @@ def offer(git: Git, content: Content, target: Target, commit: str, known: Sequen
     there, Offline, and what else the answer means.
     """
     outgoing.refuse_outgoing_secrets(git, commit, known, content, math.inf)
-    fault("push-before")
     name, branch, ref = target.remote, target.branch, target.ref
     answer = remote.push(git, name, branch, commit, timeout, ref=ref, options=target.options)
     took = answer.state != "plain"
     if not took and ref is None:
         answer = remote.push(git, name, branch, commit, timeout)
     if answer.state == "accepted":
-        fault("push-accepted")
         return Answer(answer.said, took)
     if answer.state == "plain":
         raise Declined("The remote takes no push options, which this kind of request needs.")

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from commonwealth.faults import fault
 from commonwealth.repo.common import git_at
 from commonwealth.repo.declined import next_step, words_of
 from commonwealth.repo.failures import not_git
@@ -147,6 +148,7 @@ def push(
     refuse_credentials(git, remote, "push")
     refspec = f"{commit}:{ref or f'refs/heads/{branch}'}"
     given = [f"--push-option={option}" for option in options]
+    fault("push-before")
     done = git.call("push", "--porcelain", "--quiet", *given, remote, refspec, timeout=timeout)
     lines = [line for line in redact(decode(done.out)).splitlines() if line.startswith("!")]
     said = tuple(line[7:].strip() for line in done.err.splitlines() if line.startswith("remote:"))
@@ -155,6 +157,7 @@ def push(
     if done.code and not lines:
         raise git.failure(done)
     if not lines:
+        fault("push-accepted")
         return Pushed("accepted", said=said)
     if any(sign in lines[0] for sign in _RACES):
         return Pushed("raced")

@@ -19,10 +19,13 @@ from commonwealth.repo.head import ref_value, state_file
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.outcome import rescue, seen_ref
 from commonwealth.repo.purged import purged
+from commonwealth.repo.remote import tracking_ref
 from commonwealth.repo.run import Run
 from commonwealth.repo.store import differences
 
 _GONE = "purged"
+_LOG = 1 << 16
+"""Bytes of the end of a ref's log that are looked at."""
 
 
 def check(run: Run, *, gone: bool) -> Refused | None:
@@ -32,6 +35,7 @@ def check(run: Run, *, gone: bool) -> Refused | None:
     """
     if run.theirs is None:
         return _branch_gone(run) if run.known is not None and gone else None
+    run.known = _lost_of_ours(run) or run.known
     rewritten = run.known is not None and not run.follows(run.theirs, run.known)
     if rewritten and not _taken_by_hand(run):
         what = f"The remote's {run.branch} was rewritten: it no longer holds {str(run.known)[:12]}"
@@ -56,6 +60,32 @@ def check(run: Run, *, gone: bool) -> Refused | None:
         hint="Ask whoever keeps the remote. If its history is right, `brain sync --adopt-remote` takes it, with only "
         "those notes of yours on top that were never published.",
     )
+
+
+def _lost_of_ours(run: Run) -> str | None:
+    """A commit of our branch that the remote's had since our last look, and has no more: somebody pushed or fetched it
+    with plain git, so that only the log of the tracking ref knows."""
+    seen, tip = ref_value(run.git, seen_ref(run.branch)), run.tip
+    if tip is None:
+        return None
+    moves = _moves_of(run.git, tracking_ref(str(run.remote), run.branch))
+    since = moves if seen is None else moves[len(moves) - moves[::-1].index(seen) :] if seen in moves else []
+    for name in reversed(since):
+        if name != run.theirs and run.follows(tip, name) and not run.follows(str(run.theirs), name):
+            return name
+    return None
+
+
+def _moves_of(git: Git, ref: str) -> list[str]:
+    """Where a ref was lately, as its log says, the oldest first; a clone logs only what comes after it."""
+    try:
+        with open(os.path.join(git.common_dir, "logs", *ref.split("/")), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG))
+            lines = file.read(_LOG).split(b"\n")
+    except OSError:
+        return []
+    pairs = [line.split(b" ", 2)[:2] for line in lines if line.count(b" ") > 1]
+    return [name.decode("ascii", "replace") for name in (*(pairs[0][:1] if pairs else ()), *(new for _, new in pairs))]
 
 
 def _branch_gone(run: Run) -> Refused:

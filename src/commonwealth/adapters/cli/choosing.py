@@ -47,5 +47,5 @@ def chosen_by(act: str, ids: tuple[str, ...], *, everything: bool, filters: Filt
 
 def left_waiting(code: int, receipt: Receipt) -> int:
     """The exit code: of a batch of which something waits on, that a person has to look."""
-    partly = receipt.state != "refused" and any(item.state == "refused" for item in receipt.items)
+    partly = receipt.state != "refused" and any(item.state in ("refused", "staged") for item in receipt.items)
     return NeedsReview.exit_code if partly and not code else code

@@ -15,7 +15,7 @@ from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.choosing import ALL, chosen_by, filter_options, filters_of, left_waiting
 from commonwealth.adapters.cli.frame import Group, command
 from commonwealth.errors import Usage
-from commonwealth.flows import requestlog, review
+from commonwealth.flows import evidence, requestlog, review
 from commonwealth.flows.identity import Session
 from commonwealth.flows.requestanswer import Wanted
 from commonwealth.flows.review import Filters
@@ -91,10 +91,11 @@ def _list(call: Call, filters: Filters, *, limit: int, page: int) -> int:
 def show_command(call: Call, note_id: str) -> int:
     """Show one candidate whole: what it says, where in which session, why it waits, and the notes nearest to it."""
     found = review.shown(call.brain(), note_id, now=timeline.now())
+    said = evidence.words(found.candidate.origin)
     if call.screen.as_json:
-        call.screen.document(wire_review.shown_json(found))
+        call.screen.document(wire_review.shown_json(found, said))
     else:
-        show_review.shown(call.screen, found)
+        show_review.shown(call.screen, found, said)
     return 0
 
 
@@ -108,18 +109,20 @@ def show_command(call: Call, note_id: str) -> int:
     "brain review approve --session 0197c2e4 --verdict promote",
 )
 @click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--anyway", is_flag=True, help="Also what a note says nearly the same by now.")
 @ALL
 @filter_options
 @with_call
-def approve_command(call: Call, ids: tuple[str, ...], everything: bool, **values: object) -> int:
+def approve_command(call: Call, ids: tuple[str, ...], *, everything: bool, anyway: bool, **values: object) -> int:
     """Bring candidates into canon, all in one commit.
 
     A note that one of them replaces is closed in the same commit. One that was turned down in the last 30 days can be
-    named as well. What cannot be approved waits on, and the exit code is 4 if something else could. Safe to repeat.
+    named as well. What cannot be approved waits on, and the exit code is 4 if something else could. So does what has to
+    be looked at again, as a note that says nearly the same has landed since: `--anyway` approves it. Safe to repeat.
     """
     brain = call.brain()
     chosen = chosen_by("approve", ids, everything=everything, filters=filters_of(values))
-    receipt = review.approve(brain, chosen, session=Session(), now=timeline.now())
+    receipt = review.approve(brain, chosen, session=Session(), now=timeline.now(), anyway=anyway)
     return left_waiting(written.answer(call, receipt, brain), receipt)
 
 

@@ -11,7 +11,7 @@ from commonwealth.adapters.cli.call import Call
 from commonwealth.adapters.cli.written import leave_worker
 from commonwealth.adapters.terminal import Screen
 from commonwealth.errors import BrainError, Refused
-from commonwealth.flows import review
+from commonwealth.flows import evidence, review
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.review import Filters, Waiting
@@ -69,7 +69,8 @@ def _one(brain: Brain, screen: Screen, one: Waiting) -> str | None:
             if key == "e":
                 one = _edited(brain, screen, one)
             elif key == "d":
-                show_review.shown(screen, review.shown(brain, one.path, now=timeline.now()))
+                found = review.shown(brain, one.path, now=timeline.now())
+                show_review.shown(screen, found, evidence.words(found.candidate.origin))
             else:
                 screen.line(_HELP)
         except BrainError as error:

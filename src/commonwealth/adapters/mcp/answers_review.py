@@ -52,7 +52,8 @@ def _next(shown: int, found: int, page: int, pages: int, *, may_decide: bool, di
         told = "review_decide approves or rejects." if may_decide else "Only the user decides: `brain review`."
         steps.append(f"Read one with its id before you judge it. {told}")
     if disputes:
-        steps.append("Conflicts are the user's to settle: `brain conflicts resolve`.")
+        step = "review_decide approves the rival that stands." if may_decide else "`brain conflicts resolve`."
+        steps.append(f"Conflicts are the user's to settle: {step}")
     return " ".join(steps) or "Nothing waits for review."
 
 

@@ -48,6 +48,8 @@ def decide(given: JsonObject, one: Call) -> JsonObject:
             else "Tell the user which you would approve or reject, and why: `brain review` walks through them; "
             "`brain config set agents approve` lets coding tools decide.",
         )
+    if asked.decision == "approve" and (kept := conflicts.rivals_of(brain, asked.id)) is not None:
+        return one.written(conflicts.resolve(brain, kept[0], keep=kept, session=one.session(), now=one.now), brain)
     if asked.decision == "approve":
         return one.written(review.approve(brain, asked.id, session=one.session(), now=one.now), brain)
     receipt = review.reject(brain, asked.id, reason=asked.reason, session=one.session(), now=one.now)

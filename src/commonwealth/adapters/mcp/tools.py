@@ -134,8 +134,8 @@ _TOOLS = (
     Tool(
         "review_decide",
         "Decide on candidates",
-        "Approve or reject candidates after reading and checking them. Works only where the user lets coding tools "
-        "decide.",
+        "Approve or reject candidates after reading and checking them; of a conflict, approve the rival that stands. "
+        "Works only where the user lets coding tools decide.",
         models_review.ReviewDecideArguments,
         results.ReceiptResult,
         read_only=False,
