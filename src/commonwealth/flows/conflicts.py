@@ -131,7 +131,7 @@ def resolve(
             edits.say(first, "stands", "says the new text")
         items.clear()
         items.update(edits.items)
-        return edits.changes()
+        return [Change(*file) for file in edits.files()]
 
     title = (found.root or found.replaced or found.files[0]).note.title
     message = f"Resolve: {one_line(title, 60)}{identity.trailers(session)}"

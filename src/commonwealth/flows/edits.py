@@ -10,7 +10,6 @@ from commonwealth.flows.brains import Brain
 from commonwealth.model import Item, Note, NoteFile
 from commonwealth.notes import codec, store
 from commonwealth.notes.yamlwrite import Value
-from commonwealth.repo.commit import Change
 
 
 @dataclass(slots=True)
@@ -46,6 +45,6 @@ class Edits:
         """Change some keys of a file, and where given its body."""
         self.put(file, codec.edit(self.text(file), changes, body, file.path))
 
-    def changes(self) -> list[Change]:
-        """What to commit."""
-        return [Change(path, text.encode(), self.read[path][0]) for path, text in sorted(self.made.items())]
+    def files(self) -> list[tuple[str, bytes, bytes]]:
+        """Path, new text and what was read, of every file that changes."""
+        return [(path, text.encode(), self.read[path][0]) for path, text in sorted(self.made.items())]

@@ -16,7 +16,7 @@ from commonwealth.repo.adopt import adopt, published_tips
 from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.git import Git, fields
 from commonwealth.repo.head import ref_value, state_file
-from commonwealth.repo.objects import Objects
+from commonwealth.repo.objects import Objects, is_commit
 from commonwealth.repo.outcome import rescue, seen_ref
 from commonwealth.repo.purged import purged
 from commonwealth.repo.remote import tracking_ref
@@ -71,7 +71,9 @@ def _lost_of_ours(run: Run) -> str | None:
     moves = _moves_of(run.git, tracking_ref(str(run.remote), run.branch))
     since = moves if seen is None else moves[len(moves) - moves[::-1].index(seen) :] if seen in moves else []
     for name in reversed(since):
-        if name != run.theirs and run.follows(tip, name) and not run.follows(str(run.theirs), name):
+        if name == run.theirs or not is_commit(run.git, name):  # what was pruned since is none of our branch
+            continue
+        if run.follows(tip, name) and not run.follows(str(run.theirs), name):
             return name
     return None
 
@@ -85,7 +87,8 @@ def _moves_of(git: Git, ref: str) -> list[str]:
     except OSError:
         return []
     pairs = [line.split(b" ", 2)[:2] for line in lines if line.count(b" ") > 1]
-    return [name.decode("ascii", "replace") for name in (*(pairs[0][:1] if pairs else ()), *(new for _, new in pairs))]
+    names = [name.decode("ascii", "replace") for name in (*(pairs[0][:1] if pairs else ()), *(new for _, new in pairs))]
+    return [name for name in names if name.strip("0")]  # a ref that was just made was nowhere before
 
 
 def _branch_gone(run: Run) -> Refused:
