@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -97,6 +98,7 @@ def look(brain: Brain, say: Callable[[str], None] = lambda _: None, *, seconds: 
         there = {name for name, _ in _listed(git, "--all")}
         memory.found = [item for item in memory.found if item[0] in there]
     with suppress(OSError):
+        os.stat(os.path.dirname(place))  # who looks makes no folder: where there is none, the next look begins anew
         atomic.replace(place, json.dumps(_spelled(memory)).encode())
     return Looked(_told(git, memory), len(listed), left)
 
