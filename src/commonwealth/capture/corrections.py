@@ -212,6 +212,15 @@ def _finding(sentence: Sentence, score: float, flags: frozenset[str], spoken: tu
     )
 
 
+_DEPENDS = re.compile(
+    r"(?:and |but |,\s*)?(?:because|since|as|so|so that|which|while|whereas|although|though|unless|if|when|otherwise|"
+    r"weil|denn|da|damit|sonst|obwohl|während|porque|ya que|puesto que|aunque|para que|parce que|car|puisque|"
+    r"sinon)\b",
+    re.IGNORECASE,
+)
+"""How a clause begins that says nothing without the one before it."""
+
+
 def _main(text: str) -> str:
     """A run-on sentence from the clause on that states something, where it begins with something else."""
     parts = clauses(text)
@@ -226,4 +235,5 @@ def _clause_weight(part: str) -> float:
     flags = user_flags(part)
     weight = fsum(CLAUSE.get(flag, 0.0) for flag in flags)
     weight -= 2.0 if _ASKED_FOR.search(part) else 0.0
+    weight -= 4.0 if _DEPENDS.match(part) else 0.0
     return weight - (0.8 if "bare" in assistant_flags(part) else 0.0)
