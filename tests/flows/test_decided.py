@@ -122,7 +122,7 @@ def test_of_the_same_lines_another_fact_is_new_and_other_words_are_not(
 @pytest.mark.parametrize(
     ("one", "other", "again"),
     [
-        ("Use pnpm, never npm", "npm must not be used here, only pnpm", True),
+        ("Use pnpm, never npm", "Never use npm here, use pnpm", True),
         ("Refunds are retried only by the nightly job", "Only the nightly job retries a refund", True),
         ("Retries are limited to 3", "Retries are limited to 5", False),
         ("The staging database listens on port 5433", "The staging database is reset every night", False),

@@ -25,7 +25,7 @@ ALIKE = 0.8
 _TOUCHES = 0.55
 _MAY_TOUCH = 0.45
 _SAME_SUBJECT = 0.6
-_SAID_AGAIN = 0.6
+_SAID_AGAIN = 0.75
 _SUBJECT = 0.5
 _GRAM = 4
 _MOST_SENTENCES = 60
@@ -75,8 +75,13 @@ def says_again(one: Note | Candidate, other: Note | Candidate) -> bool:
         return like.kind != CHANGED
     if _differences(one, other):
         return False
-    pairs = [(x, y) for x in _claim(one) for y in _all(other)] + [(y, x) for y in _claim(other) for x in _all(one)]
-    return max((likeness(x, y) for x, y in pairs), default=0.0) >= _SAID_AGAIN
+    return any(_same_words(x, y) for x in _claim(one) for y in _claim(other))
+
+
+def _same_words(one: str, other: str) -> bool:
+    """Whether two sentences are made of the same words, the small ones aside, in whatever order."""
+    mine, theirs = set(_forms(one)), set(_forms(other))
+    return len(mine & theirs) >= max(2, _SAID_AGAIN * min(len(mine), len(theirs)))
 
 
 def _judged(one: Note | Candidate, other: Note | Candidate, forth: _Said, back: _Said, alike: float) -> Likeness:

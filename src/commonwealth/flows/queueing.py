@@ -102,7 +102,7 @@ def place(ground: Ground, judged: Sequence[Judged], queue: Queue, cursor: Cursor
         there = queue.of(given.short)
         note = harvest.note_of(ground, given, author=author)
         one = _without_secret(given, note)
-        new = one.kept and one.short not in cursor.emitted and there is None
+        new = one.short not in cursor.emitted and there is None
         if past.has(one, new=new):
             placed.append(Placed(one, "unchanged", DECIDED))
         elif there is None and one.short in ends:
