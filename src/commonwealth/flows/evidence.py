@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -47,7 +48,7 @@ def words(origin: Origin | None) -> Words:
         return Words()
     span = origin.evidence
     try:
-        events = transcript.at_lines(origin.host, origin.transcript, span.first, span.last)
+        events = transcript.at_lines(origin.host, os.path.expanduser(origin.transcript), span.first, span.last)
     except Refused:
         return Words(missing="the session's transcript cannot be read any more")
     if origin.place and said_at(events, span) != origin.place:

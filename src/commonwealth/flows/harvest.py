@@ -199,8 +199,12 @@ def note_of(ground: Ground, one: Judged, *, author: Identity | None) -> Note:
 
 
 def _file_of(ground: Ground) -> str | None:
-    """The transcript, for showing its words again in this clone; a name that holds a secret is not kept."""
-    return None if not ground.transcript or allowed.scan(ground.transcript, "") else ground.transcript
+    """The transcript, for showing its words again in this clone, and without the name of the person's folder; a name
+    that holds a secret is not kept."""
+    if not ground.transcript or allowed.scan(ground.transcript, ""):
+        return None
+    home = os.path.join(os.path.expanduser("~"), "")
+    return f"~/{ground.transcript.removeprefix(home)}" if ground.transcript.startswith(home) else ground.transcript
 
 
 def _lines(span: Span) -> str:
