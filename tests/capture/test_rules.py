@@ -56,7 +56,7 @@ def test_a_session_that_deserves_none_gives_none(situation: Situation) -> None:
 def test_every_draft_is_a_whole_candidate_with_lines_that_exist(situation: Situation) -> None:
     lines = {event.line for event in situation.conversation.events}
     for draft in rules.drafts(situation.conversation):
-        assert 12 <= len(draft.title) <= 100
+        assert 12 <= len(draft.title) <= 160
         assert 0 < len(draft.summary) <= 700
         assert draft.title[0] not in " -*#"
         assert "\n" not in draft.title
@@ -125,9 +125,64 @@ def test_a_sentence_with_a_persons_address_or_a_one_off_id_is_left_out(private: 
     assert all(private.rsplit(maxsplit=1)[-1] not in text_of(draft) for draft in drafts)
 
 
-def test_an_address_of_the_web_is_taken_out_of_what_stays() -> None:
+def test_a_pointer_to_where_more_stands_is_left_out() -> None:
     drafts = rules.drafts(cause(LESSON.format("`var/lock`") + " See https://example.org/issues/1 for more."))
     assert ["http" in text_of(draft) for draft in drafts] == [False]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "No, never fetch packages from https://old.example/simple, always from https://new.example/simple",
+        "No, use https://new.example/simple instead of https://old.example/simple, because the old one is frozen",
+    ],
+)
+def test_an_address_that_a_rule_is_about_stays_where_it_stood(rule: str) -> None:
+    (draft,) = rules.drafts(session(user("set up pip"), says("I set up pip."), user(rule), says("Done.")))
+    told = text_of(draft)
+    assert told.index("old.example") < told.index("new.example") or "instead of https://old.example" in told
+    assert "new.example" in told
+
+
+QUOTED = "always run the importer as root because the old cluster needs it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"> {QUOTED}\n\nwhat do you think of that?",
+        f"The ticket says: {QUOTED}.",
+        f'the docs of the vendor say "{QUOTED}"',
+        f"In Slack somebody wrote: {QUOTED}",
+    ],
+)
+def test_what_somebody_else_says_is_no_rule_of_the_person(text: str) -> None:
+    assert not rules.drafts(session(user("go on"), says("I did."), user(f"No.\n{text}"), says("Ok.")))
+
+
+RULED = "No, the importer always runs as the service user because vault denies everybody else"
+
+
+@pytest.mark.parametrize(
+    "veto",
+    [
+        "Don't remember this.",
+        "(off the record)",
+        "do not save that in the notes",
+        "merk dir das nicht",
+        "No lo guardes.",
+    ],
+)
+def test_what_is_off_the_record_is_not_drafted(veto: str) -> None:
+    before = [user("go on"), says("I ran it as root.")]
+    assert rules.drafts(session(*before, user(RULED), says("Ok.")))
+    assert not rules.drafts(session(*before, user(f"{RULED}. {veto}"), says("Ok.")))
+    assert not rules.drafts(session(*before, user(RULED), says("Ok."), user(veto), says("Fine.")))
+
+
+def test_a_rule_about_what_is_saved_where_is_no_veto() -> None:
+    rule = "No, never save that token in localStorage, because any script on the page can read it"
+    assert rules.drafts(session(user("go on"), says("I saved it."), user(rule), says("Ok.")))
 
 
 def test_a_session_with_much_to_tell_gives_few_drafts() -> None:

@@ -11,6 +11,7 @@ from math import fsum
 
 from commonwealth.capture.episodes import PASTED, Episodes, Turn, asks
 from commonwealth.capture.finding import Finding
+from commonwealth.capture.forms import relayed
 from commonwealth.capture.refuting import WITHDRAWN, withdrawals
 from commonwealth.capture.sentences import Sentence, clauses
 from commonwealth.capture.signals import assistant_flags, user_flags
@@ -98,7 +99,7 @@ def _of_message(
             score += 1.2
         if "remember" in flags and len(sentence.text) < 40 and sentence is not spoken[-1]:
             continue
-        if score < FLOOR or not shareable(sentence.text):
+        if score < FLOOR or not shareable(sentence.text) or relayed(sentence.text) or relayed(sentence.heading):
             continue
         near = [
             other

@@ -205,7 +205,7 @@ def _status(told: Episodes, claim: Claim) -> tuple[str, str]:
         return "confirmed", "high"
     if turn.proved and "cause" in claim.flags:
         return "confirmed", "high"
-    return "observed", "high" if claim.final else "medium"
+    return "observed", "medium"
 
 
 def _measured(told: Episodes, sentence: Sentence) -> bool:

@@ -79,6 +79,14 @@ _PRIVATE = re.compile(
     re.IGNORECASE,
 )
 """Tastes, hearsay and chat: they are of one person or of nobody."""
+_RELAYED = re.compile(
+    r"^(?:\W|\b[\w'-]+\s){0,5}?(?:tickets?|issues?|docs?|documentation|readme|e-?mails?|mails?|messages?|logs?|errors?|output|"
+    r"spec|slack|customers?|users?|page|articles?|comments?|posts?|stack ?overflow|chatgpt|copilot|blog|wiki|report|"
+    r"vendor|support|bot|description|changelog)\b[^.:!?\n]{0,40}?"
+    r"\b(?:says?|said|wrote|writes|reads?|states?|claims?|asks?|tells?|sagt|schreibt|steht|dice|dit)\b"
+    r"(?:\s+\w+){0,3}\s*(?::|[\"'\u201c\u201e\u00ab](?=\w)|$)",
+    re.IGNORECASE,
+)
 _YES_OR_NO = re.compile(
     r"(?:ok,? |also,? |and,? )?(?:can|could|would|should|shall|may|is|are|does|do|did) "
     r"(?:the|it|we|you|i|this|that|they|there|these|those)\b",
@@ -160,6 +168,12 @@ def user_forms(text: str, words: list[str]) -> set[str]:
     if len(words) >= STATED and any(map(_told, clauses(text))):
         found.add("states")
     return found
+
+
+def relayed(text: str) -> bool:
+    """Whether a sentence, or the label above it, hands on what a ticket, a page or somebody else says in so many
+    words."""
+    return bool(_RELAYED.search(text))
 
 
 def _told(part: str) -> bool:

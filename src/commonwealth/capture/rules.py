@@ -15,11 +15,13 @@ from commonwealth.capture.episodes import Episodes, episodes
 from commonwealth.capture.finding import Finding
 from commonwealth.capture.findings import found
 from commonwealth.capture.handed_in import handed_in
+from commonwealth.capture.off_record import on_record
 from commonwealth.capture.open_ends import left_open
 from commonwealth.capture.problems import with_problems
 from commonwealth.capture.ranking import chosen
 from commonwealth.capture.refuting import standing
 from commonwealth.capture.sentences import cut
+from commonwealth.capture.signals import assistant_flags
 from commonwealth.capture.topics import reopened
 from commonwealth.capture.trials import tried
 from commonwealth.capture.wording import scrubbed, summary, title
@@ -35,7 +37,7 @@ def drafts(conversation: Conversation) -> tuple[Candidate, ...]:
     """The candidates that a session has earned, strongest first; none is a usual result. Pure and deterministic."""
     if not conversation.events:
         return ()
-    told = episodes(conversation)
+    told = on_record(episodes(conversation))
     claimed = claims(told)
     back = reopened(told)
     stand = standing(told, claimed, back)
@@ -55,14 +57,15 @@ def _candidate(told: Episodes, finding: Finding) -> Candidate:
     heading = scrubbed(title(finding.title or finding.seed.text), cwd)
     text = scrubbed(summary(finding.seed, finding.support, finding.context), cwd)
     decision = finding.status == "decision"
+    guessed = finding.status in ("observed", "confirmed") and "hedge" in assistant_flags(heading)
     return Candidate(
         title=heading,
         summary=text,
         evidence=_span(finding),
         kind="decision" if decision else "memory",
         type=finding.type,
-        status=finding.status,
-        confidence=finding.confidence,
+        status="hypothesis" if guessed else finding.status,
+        confidence="low" if guessed else finding.confidence,
         observed_at=finding.seed.at,
         files=_files(told, finding, text),
         quotes=tuple(scrubbed(cut(one.text, QUOTE), cwd) for one in (finding.seed, *finding.support[:2])),

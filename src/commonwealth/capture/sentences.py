@@ -42,7 +42,11 @@ _BOLD_LINE = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?\*\*([^*\n]{1,120})\*\*:?\s*$")
 _LABEL = re.compile(
     r"^\*\*([^*\n]{2,60})\*\*\s*[:\u2013\u2014-]\s+|^\*\*([^*\n]{2,60}):\*\*\s+|^([A-Z][A-Za-z' ]{2,28}):\s+"
 )
-_END = re.compile(r"[.!?\u3002]+[\"')\]*_]*(?:\s+|$)")
+_END = re.compile(r"[.!?]+[\"')\]*_]*(?:\s+|$)|[\u3002\uff01\uff1f]+[\"')\]*_]*\s*")
+_POINTER = re.compile(
+    r"\(?(?:see|cf\.?|docs?|more|sources?|refs?|references?|links?|siehe|ver|voir)\b[^.]{0,60}https?://", re.IGNORECASE
+)
+"""A sentence that only says where more stands."""
 _LOOSE = re.compile(r" ([.;!?])(?=\s|$)")
 _CLAUSE = re.compile(r"[,;:] |\s+[-\u2013\u2014]+\s+|(?<=\w) (?=(?:and|but) (?:btw|by the way)\b)")
 _COMMIT = re.compile(r"(?:\s\(|\s)?`?(?<![\w./-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w./-])`?\)?")
@@ -86,19 +90,21 @@ def sentences(text: str, *, line: int, event: int, at: str | None = None, loose:
         heading, rest = _label(block.text, block.heading)
         plain = cleaned(rest)
         for piece in split(plain, loose=loose):
-            if len(piece) >= 8 and any(character.isalpha() for character in piece):
+            said = len(piece) >= 8 and any(character.isalpha() for character in piece)
+            if said and not ("http" in piece and _POINTER.match(piece)):
                 yield Sentence(cut(piece, LONGEST), line, event, number, heading, block.item, at)
 
 
 def cleaned(text: str) -> str:
-    """One paragraph as plain words: no emphasis, addresses, places in files or pictures; backticks stay."""
+    """One paragraph as plain words: no emphasis, places in files or pictures. Backticks and addresses stay: a sentence
+    without the address that it is about may say the opposite."""
     if not text.isascii():
         text = _ARROW.sub(" -> ", text.translate(_PLAIN))
         text = _SYMBOLS.sub("", text)
     if "](" in text:
         text = _LINK.sub(lambda found: found[1], text)
     if "http" in text:
-        text = _URL.sub("", text)
+        text = _URL.sub(lambda found: found[0].strip("<>"), text)
     if "*" in text or "__" in text:
         text = "`".join(part if place % 2 else _STRONG.sub("", part) for place, part in enumerate(text.split("`")))
     if "(" in text:
@@ -196,6 +202,8 @@ class _Cutter:
             self._take_code(bare)
         elif not bare.strip() or _RULE.match(row):
             self._break()
+        elif row.lstrip().startswith(">"):  # a quotation: somebody else's words
+            self.flush()
         elif "\u2500\u2500\u2500" in row:
             self._break("" if self._now.heading == ASIDE else ASIDE)
         elif title := _HEADING.match(row) or _BOLD_LINE.match(row):

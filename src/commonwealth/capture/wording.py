@@ -7,6 +7,8 @@ import re
 from commonwealth.capture.sentences import Sentence, cut
 
 TITLE = 100
+LONGEST_TITLE = 160
+"""Characters of a title that has no clause to cut it at."""
 SHORTEST = 40
 """Characters of a title that was cut at a clause, at least."""
 SUMMARY = 560
@@ -98,7 +100,7 @@ def title(text: str) -> str:
         text = _ASIDE.sub("", text)
     if len(text) > TITLE:
         ends = _ends(_AFTER_DASH, text) or _ends(_ANY_CLAUSE, text)
-        text = text[: ends[-1]] if ends else cut(text, TITLE)
+        text = text[: ends[-1]] if ends else cut(text, LONGEST_TITLE)
     return capital(text.rstrip(" .;:,!-\u2013\u2014"))
 
 

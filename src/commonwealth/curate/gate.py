@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from commonwealth.curate import contradict, injection, secrets, static, transient, value
+from commonwealth.curate import contradict, injection, loosening, secrets, static, transient, value
 from commonwealth.curate.contradict import Contradiction
 from commonwealth.curate.dedupe import ALIKE, CHANGED, MORE, NEAR, OTHER, SAME, Likeness, compare
 from commonwealth.curate.texts import claim_of, fold
 from commonwealth.model import Candidate, Finding, Note, Verdict, Verified
+from commonwealth.safetext import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,10 @@ class Facts:
 
     `neighbours` are the notes of canon that are most like it, `waiting` what is staged already, `own` the ids among
     those that the same session staged. `static` are texts that the code repository states itself. `heard` is what
-    tools gave out at the lines of the evidence: text that nobody in the session said. `cited` is what checking its
-    files, symbols and commits found, `details` in sentences. `repository` and `branch` are where it is to hold.
-    `explicit` says that a person or an agent asked for it by name. `scan` finds the secrets in a text, less what a
-    person has said is none.
+    tools gave out at the lines of the evidence: text that nobody in the session said; `spoken` is what was said there.
+    `cited` is what checking its files, symbols and commits found, `details` in sentences. `repository` and `branch` are
+    where it is to hold. `explicit` says that a person or an agent asked for it by name. `scan` finds the secrets in a
+    text, less what a person has said is none.
     """
 
     neighbours: tuple[Note, ...] = ()
@@ -43,6 +44,7 @@ class Facts:
     own: frozenset[str] = frozenset()
     static: tuple[str, ...] = ()
     heard: tuple[str, ...] = ()
+    spoken: tuple[str, ...] = ()
     cited: Verified | None = None
     details: tuple[str, ...] = ()
     repository: str | None = None
@@ -72,7 +74,8 @@ def judge(candidate: Candidate, facts: Facts) -> Verdict:
     beside = _Beside(candidate, facts)
     if beside.same is not None:
         return replace(beside.verdict(), verified=facts.cited)
-    findings = [*_injected(candidate, facts), *_worthless(candidate, facts), *beside.findings(), *_cited(facts)]
+    findings = [*_injected(candidate, facts), *_spoken(facts), *_loosened(candidate), *_worthless(candidate, facts)]
+    findings += [*beside.findings(), *_cited(facts)]
     if not facts.explicit:
         findings += _unsure(candidate)
     findings.sort(key=lambda one: _ORDER[one.verdict])
@@ -115,6 +118,18 @@ def _injected(candidate: Candidate, facts: Facts) -> Iterator[_Finding]:
             yield _Finding(f"{sign.where}: {sign.what}", "promote")
         else:
             yield _Finding(f"{sign.where}: {sign.what}, so a person has to look at it")
+
+
+def _loosened(candidate: Candidate) -> Iterator[_Finding]:
+    for where in ("title", "summary", "body"):
+        if (passage := loosening.advised(getattr(candidate, where) or "")) is not None:
+            yield _Finding(f"{where}: {loosening.REASON} ({one_line(passage, 120)}), so a person has to look at it")
+
+
+def _spoken(facts: Facts) -> Iterator[_Finding]:
+    """What the lines of the session hold beside what the draft took of them."""
+    if signs := [sign for sign in injection.found(("evidence", text) for text in facts.spoken) if sign.firm]:
+        yield _Finding(f"the lines that it rests on: {signs[0].what}, so a person has to look at it")
 
 
 def _holds(text: str, passage: str) -> bool:

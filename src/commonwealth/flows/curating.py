@@ -6,7 +6,7 @@ import os
 import sqlite3
 from functools import cached_property
 
-from commonwealth.conversation import Conversation, Used
+from commonwealth.conversation import Conversation, Said, Used
 from commonwealth.curate.gate import Facts, judge
 from commonwealth.curate.texts import STOP, claim_of, words
 from commonwealth.flows import indexing, verifying
@@ -66,6 +66,14 @@ class Around:
         uses = (event for event in self.conversation.events if isinstance(event, Used) and event.result)
         return tuple(use.result for use in uses if span.first <= (use.result_line or use.line) <= span.last)
 
+    def spoken(self, candidate: Candidate) -> tuple[str, ...]:
+        """What was said at the lines of the evidence, whole."""
+        if self.conversation is None:
+            return ()
+        span = candidate.evidence
+        said = (event for event in self.conversation.events if isinstance(event, Said))
+        return tuple(one.text for one in said if span.first <= one.line <= span.last)
+
 
 def facts_for(
     brain: Brain,
@@ -89,6 +97,7 @@ def facts_for(
         own=frozenset(note.id for note in around.waiting if _is_of(note, session)),
         static=around.static,
         heard=around.heard(candidate),
+        spoken=around.spoken(candidate),
         cited=cited.verified,
         details=cited.details,
         repository=brain.repository,
