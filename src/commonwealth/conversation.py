@@ -24,7 +24,7 @@ class Said:
     """What the user or the assistant said at one line.
 
     `question` is what an answer answers, or the tool use that a refusal turned down. `thinking` is never here: private
-    reasoning is no evidence.
+    reasoning is no evidence. `folder` is where the session stood, if elsewhere than in its own folder.
     """
 
     line: int
@@ -33,6 +33,7 @@ class Said:
     at: str | None = None
     manner: str = "message"
     question: str = ""
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Used:
 
     `use` is one of `USES`, `name` the host's own word. `text` is the command, path, query or address; of an edit the
     text that was put in. `files` are as the host spelled them, but relative to the session's folder where they lie
-    inside. `result_line` is None where no result came.
+    inside. `result_line` is None where no result came. `folder` as in `Said`.
     """
 
     line: int
@@ -53,6 +54,7 @@ class Used:
     result_line: int | None = None
     failed: bool = False
     at: str | None = None
+    folder: str | None = None
 
 
 Event: TypeAlias = Said | Used

@@ -15,7 +15,18 @@ from dataclasses import dataclass, replace
 from commonwealth.conversation import Conversation
 from commonwealth.errors import Busy, Refused
 from commonwealth.faults import fault
-from commonwealth.flows import allowed, capturelog, cursors, drafting, harvest, indexing, landing, queueing, touched
+from commonwealth.flows import (
+    allowed,
+    belonging,
+    capturelog,
+    cursors,
+    drafting,
+    harvest,
+    indexing,
+    landing,
+    queueing,
+    touched,
+)
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.cursors import Cursor
 from commonwealth.flows.drafting import Drafts
@@ -150,9 +161,17 @@ def _swept(asked: _Asked) -> Swept:
         reading = transcripts.read(asked.told.host, place, complete=asked.complete)
     except Refused as error:
         return _unread(UNREADABLE, error.message.rstrip("."))
-    said = reading.conversation
+    found = belonging.of(asked.brain, reading.conversation)
+    said, asked = found.said, replace(asked, brain=found.brain)
     after = Cursor(state.st_size, state.st_mtime_ns, said.last, complete=asked.complete, head=head)
-    return _drawn(asked, said, cursor, after)
+    swept = _drawn(asked, said, cursor, after)
+    return replace(swept, receipt=_with_left(swept.receipt, found.left)) if found.left else swept
+
+
+def _with_left(receipt: Receipt, left: int) -> Receipt:
+    """The receipt of a session of which a part was held in other repositories."""
+    what = f"{left} {'entry' if left == 1 else 'entries'} of the transcript, from other repositories, left out"
+    return replace(receipt, warnings=(*receipt.warnings, what))
 
 
 def _unread(outcome: str, reason: str) -> Swept:

@@ -148,6 +148,7 @@ class Reader:
                 continue  # a `cd` of the model's; somebody else's home means that the session moved to their machine
             if value != "HEAD":
                 self.to.fact(name, value)
+        self.to.stands(record.get("cwd"))
 
     def _block(
         self, who: str, block: Mapping[str, object], message: Mapping[str, object], record: Mapping[str, object]

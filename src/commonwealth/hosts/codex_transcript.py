@@ -89,6 +89,7 @@ class Reader:
             self.to.skip("turn_context")
             if not self.to.fact_now("cwd"):
                 self.to.fact("cwd", payload.get("cwd"))
+            self.to.stands(payload.get("cwd"))
         elif kind == "event_msg":
             return self._event(payload)
         elif kind != "response_item":

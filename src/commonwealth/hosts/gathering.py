@@ -69,6 +69,7 @@ class _Open:
     files: tuple[str, ...]
     at: str | None
     ours: bool
+    folder: str | None = None
     result: str = ""
     result_line: int | None = None
     failed: bool = False
@@ -89,6 +90,7 @@ class _Open:
             self.result_line,
             self.failed,
             self.at,
+            self.folder,
         )
 
 
@@ -147,6 +149,7 @@ class Gathering:
         self.stamp = ""
         self._seconds = 0
         self._at: str | None = None
+        self._folder: str | None = None
 
     # Where the reader is
 
@@ -179,6 +182,11 @@ class Gathering:
         """Something of the session as a whole. Text that is too long or empty is no fact."""
         if isinstance(value, str) and 0 < len(value) <= 4096:
             self._turn.facts[name] = tidy.plain(value)
+
+    def stands(self, folder: object) -> None:
+        """Where the session stands from here on: noted where that is not its own folder."""
+        elsewhere = isinstance(folder, str) and 0 < len(folder) <= 4096 and folder != self.fact_now("cwd")
+        self._folder = str(folder) if elsewhere else None
 
     def fact_now(self, name: str) -> str | None:
         """The fact `name` as far as it was told."""
@@ -221,14 +229,16 @@ class Gathering:
         text = tidy.shown(text, cwd, tidy.LONGEST_SAID)
         question = tidy.shown(question, cwd, tidy.LONGEST_QUESTION)
         if text or manner in ("interruption", "refusal"):
-            self._add(Said(self.line, who, text, self._at, manner, question), len(text) + len(question) + _OVERHEAD)
+            event = Said(self.line, who, text, self._at, manner, question, self._folder)
+            self._add(event, len(text) + len(question) + _OVERHEAD)
 
     def used(self, call: str, use: str, name: str, text: str, files: Iterable[str], *, ours: bool = False) -> None:
         """A use of a tool. Of one of `ours` neither what went in nor what came out is kept."""
         cwd = self.fact_now("cwd")
         paths = tuple(dict.fromkeys(path for file in files if (path := tidy.path(file, cwd))))[:MOST_NAMES]
         shown = "" if ours else tidy.shown(text, cwd, tidy.LONGEST_USED)
-        event = _Open(self.line, "other" if ours else use, tidy.plain(name)[:200], shown, paths, self._at, ours)
+        named = tidy.plain(name)[:200]
+        event = _Open(self.line, "other" if ours else use, named, shown, paths, self._at, ours, self._folder)
         self._add(event, event.size)
         if use == "edit" and not ours:
             _name(self._turn.files, paths)
