@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
-from commonwealth.curate import secret_contexts, secret_manifests, secret_providers
+from commonwealth.curate import secret_contexts, secret_manifests, secret_prose, secret_providers
 from commonwealth.curate.randomness import compiled, decoded, entropy, is_blank, is_name, is_placeholder, is_random
 from commonwealth.curate.secret_contexts import Span
 from commonwealth.curate.secret_rules import FRAMED, NAMED, SHAPED, Rule
@@ -67,6 +67,7 @@ def _plain(text: str) -> Iterator[Span]:
     yield from secret_contexts.framed(text, lower)
     yield from secret_manifests.of_cluster(text, lower)
     yield from secret_contexts.assigned(text, lower)
+    yield from secret_prose.told(text, lower)
 
 
 _RUN = r"[^\s\"'`<>(),;]{16,}"
