@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonwealth.curate.dedupe import CHANGED, MORE, NEAR, OTHER, SAME, compare, likeness
+from commonwealth.curate.dedupe import CHANGED, MORE, NEAR, OTHER, REWORDED, SAME, compare, likeness
 from commonwealth.model import Note
 
 
@@ -31,8 +31,8 @@ SAYS_THE_SAME = [
 @pytest.mark.parametrize(("one", "other"), SAYS_THE_SAME)
 def test_a_rewording_in_any_script_is_found(one: str, other: str) -> None:
     kinds = {compare(note(one), note(other)).kind, compare(note(other), note(one)).kind}
-    assert SAME in kinds, kinds
-    assert kinds <= {SAME, MORE}
+    assert SAME in kinds or REWORDED in kinds, kinds
+    assert kinds <= {SAME, REWORDED, MORE, NEAR}
 
 
 SAYS_OTHERWISE = [
@@ -112,7 +112,7 @@ def test_a_changed_number_is_never_a_duplicate(words: list[str], one: int, other
         place = at % (len(words) + 1)
         texts.append(" ".join([*words[:place], str(number), *words[place:]]))
     kind = compare(note(texts[0]), note(texts[1])).kind
-    assert kind == SAME if one == other else kind not in (SAME, MORE)
+    assert kind == SAME if one == other else kind not in (SAME, REWORDED, MORE)
 
 
 @settings(max_examples=60, deadline=None)
@@ -120,7 +120,7 @@ def test_a_changed_number_is_never_a_duplicate(words: list[str], one: int, other
 def test_a_negation_more_is_never_a_duplicate(words: list[str], word: str) -> None:
     plain, denied = " ".join(words), " ".join([words[0], word, *words[1:]])
     for one, other in ((plain, denied), (denied, plain)):
-        assert compare(note(one), note(other)).kind not in (SAME, MORE)
+        assert compare(note(one), note(other)).kind not in (SAME, REWORDED, MORE)
 
 
 @settings(max_examples=60, deadline=None)
@@ -149,3 +149,69 @@ def test_any_text_can_be_compared_and_is_the_same_as_itself(title: str, summary:
 def test_hostile_text_costs_no_more_than_its_length(unit: str) -> None:
     one, other = note(unit * 300, unit * 30_000, unit * 30_000), note(unit * 301, unit * 30_001, unit * 29_999)
     assert compare(one, other).kind in (SAME, MORE, CHANGED, NEAR, OTHER)
+
+
+NEWS = [
+    ("The cache is warmed before the migration runs", "The migration runs before the cache is warmed"),
+    ("Traffic moves from the old cluster to the new cluster", "Traffic moves from the new cluster to the old cluster"),
+    ("Service A calls service B for prices", "Service B calls service A for prices"),
+    ("The billing worker calls the ledger", "The ledger calls the billing worker"),
+    ("Retries need a key and a lock", "Retries need a key or a lock"),
+    ("The importer may run twice a day", "The importer must run twice a day"),
+    ("The flag is valid until March", "The flag is valid from March"),
+    ("Only admins can rotate keys", "Admins can rotate keys"),
+    ("All but the EU region use the new queue", "All regions including the EU use the new queue"),
+    ("The gateway was the bottleneck in load tests", "The gateway is the bottleneck in load tests"),
+    ("The old endpoint is still used by mobile", "The old endpoint is no longer used by mobile"),
+    ("Latency must stay < 200 ms", "Latency must stay > 200 ms"),
+    ("The offset is -3 hours", "The offset is +3 hours"),
+    ("Staging supports webhooks ✅", "Staging supports webhooks ❌"),
+    ("Pass -v to print the version of the tool", "Pass -V to print the version of the tool"),
+    ("Set maxRetry to limit the attempts in the client", "Set maxretry to limit the attempts in the client"),
+    ("Çerezler üretimde kullanılır", "Çerezler üretimde kullanılmaz"),
+    ("Le cache est vidé au démarrage", "Le cache n'est pas vidé au démarrage"),
+    ("La cache viene svuotata all'avvio", "La cache non viene svuotata all'avvio"),
+    ("O cache é limpo no início", "O cache não é limpo no início"),
+    ("De cache wordt geleegd bij de start", "De cache wordt niet geleegd bij de start"),
+    ("Cachen töms vid start", "Cachen töms inte vid start"),
+    ("Bộ nhớ đệm được xóa khi khởi động", "Bộ nhớ đệm không được xóa khi khởi động"),
+    ("कैश शुरू में साफ होता है", "कैश शुरू में साफ नहीं होता है"),
+    ("Välimuisti tyhjennetään käynnistyksessä", "Välimuistia ei tyhjennetä käynnistyksessä"),
+    ("Кэш очищается при запуске", "Кэш не очищается при запуске"),
+    ("キャッシュは起動時に消去されます", "キャッシュは起動時に消去されません"),
+    ("缓存在启动时清空", "缓存在启动时不清空"),
+    ("캐시는 시작할 때 비워집니다", "캐시는 시작할 때 비워지지 않습니다"),
+    ("Timeouts are 30 s in the proxy", "Timeouts are 30 ms in the proxy"),
+    ("The limit is 5 MB per upload", "The limit is 5 GB per upload"),
+    ("Payments retry more often than refunds", "Refunds retry more often than payments"),
+    ("Deploy the schema after the service", "Deploy the schema before the service"),
+    ("Use pnpm rather than npm", "Use npm rather than pnpm"),
+    ("Requests should carry a trace id", "Requests must carry a trace id"),
+    ("Errors go to Sentry without PII", "Errors go to Sentry with PII"),
+    ("The job runs at least once per shard", "The job runs at most once per shard"),
+    ("Every tenant has its own schema", "Some tenants have their own schema"),
+    ("The token expires if unused", "The token expires unless unused"),
+    ("The broker pushes to the worker", "The broker pulls from the worker"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), NEWS)
+def test_the_same_words_that_say_something_else_are_news(one: str, other: str) -> None:
+    assert compare(note(one), note(other)).kind not in (SAME, REWORDED, MORE)
+    assert compare(note(other), note(one)).kind not in (SAME, REWORDED, MORE)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The cache is warmed before the migration runs", "the Cache is warmed before the Migration runs."),
+        ("HTTP 409 means the payment already succeeded", "HTTP 409 means that a payment already succeeded"),
+        ("Use pnpm, never npm", "Use pnpm , never npm !"),
+        ("The staging database listens on port 5433", "Staging database listens on port 5433"),
+        ("Refunds are retried only by the nightly job", "Refunds are retried  only by the\nnightly job"),
+        ("Never call the ledger from the importer", "never call ‘the ledger’ from the importer"),
+    ],
+)
+def test_what_carries_no_meaning_makes_no_other_note(one: str, other: str) -> None:
+    assert compare(note(one), note(other)).kind == SAME
+    assert compare(note(other), note(one)).kind == SAME

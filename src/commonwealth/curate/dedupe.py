@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from commonwealth.curate.opposites import Change, additions, changes, substituted
+from commonwealth.curate.restated import KIND as WORDING
+from commonwealth.curate.restated import difference, turns
 from commonwealth.curate.texts import claim_of, fold, sentences, text_of, weight, words
 from commonwealth.model import Candidate, Note
 
-SAME, MORE, CHANGED, NEAR, OTHER = "same", "more", "changed", "near", "other"
+SAME, REWORDED, MORE, CHANGED, NEAR, OTHER = "same", "reworded", "more", "changed", "near", "other"
 
 ALIKE = 0.8
 """So much of a sentence's weight has to be said elsewhere for it to be said there."""
@@ -41,7 +43,8 @@ _NUMERIC = re.compile(
 class Likeness:
     """How one note stands to another.
 
-    `kind` is `same` (the other says all of it), `more` (it says all that the other does, and something besides),
+    `kind` is `same` (the other says all of it), `reworded` (the same, in other words), `more` (it says all that the
+    other does, and something besides),
     `changed` (the same but for `differences`), `near` (much the same in other words) or `other`. `score` (0 to 1) is
     how much of its claim the other says, `subject` how much the two are about the same thing.
     """
@@ -57,7 +60,7 @@ def compare(one: Note | Candidate, other: Note | Candidate, *, alike: float = AL
     claim, back = _claim(one), _claim(other)
     if not claim or not back:
         return Likeness(OTHER, 0.0)
-    if fold(text_of(one)).split() == fold(text_of(other)).split():
+    if text_of(one).split() == text_of(other).split():
         return Likeness(SAME, 1.0)
     if max(_overlap(claim_of(one), text_of(other)), _overlap(claim_of(other), text_of(one))) < _MAY_TOUCH:
         return Likeness(OTHER, 0.0)
@@ -72,7 +75,7 @@ def says_again(one: Note | Candidate, other: Note | Candidate) -> bool:
     differs in a number, a name or a negation is another fact."""
     like = compare(one, other)
     if like.kind != OTHER:
-        return like.kind != CHANGED
+        return like.kind != CHANGED or all(change.kind == WORDING for change in like.differences)
     if _differences(one, other):
         return False
     return any(_same_words(x, y) for x in _claim(one) for y in _claim(other))
@@ -91,12 +94,31 @@ def _judged(one: Note | Candidate, other: Note | Candidate, forth: _Said, back: 
     if found:
         return Likeness(CHANGED, score, found, subject)
     if subject >= _SUBJECT and forth.least >= alike and not (forth.words or forth.added or forth.changes):
-        return Likeness(SAME, score, subject=subject)
+        return _restated(Likeness(SAME, score, subject=subject), _claim(one), _all(other))
     if subject >= _SUBJECT and back.least >= alike and not (back.words or back.added or back.changes):
-        return Likeness(MORE, score, subject=subject)
+        return _restated(Likeness(MORE, score, subject=subject), _claim(other), _all(one))
     if forth.score >= _TOUCHES:
         return Likeness(NEAR, score, forth.words, subject)
     return Likeness(OTHER, score, subject=subject)
+
+
+def _restated(like: Likeness, claim: Sequence[str], text: Sequence[str]) -> Likeness:
+    """`like` where each sentence of `claim` stands in `text` word for word, but for what carries no meaning; else
+    reworded, or changed where what differs makes another fact of it."""
+    found: list[Change] = []
+    for sentence in claim:
+        near = [other for other in text if likeness(sentence, other) >= _TOUCHES]
+        least = min((difference(sentence, other) for other in near), key=_size, default=())
+        found += least
+    if not found:
+        return like
+    if turns(tuple(found)):
+        return replace(like, kind=CHANGED, differences=tuple(dict.fromkeys(found)))
+    return replace(like, kind=REWORDED if like.kind == SAME else NEAR)
+
+
+def _size(found: tuple[Change, ...]) -> int:
+    return sum(len(one.one) + len(one.other) for one in found)
 
 
 def _subject(one: Note | Candidate, other: Note | Candidate) -> float:

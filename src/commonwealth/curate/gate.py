@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from commonwealth.curate import contradict, injection, loosening, secrets, static, transient, value
 from commonwealth.curate.contradict import Contradiction
-from commonwealth.curate.dedupe import ALIKE, CHANGED, MORE, NEAR, OTHER, SAME, Likeness, compare
+from commonwealth.curate.dedupe import ALIKE, CHANGED, MORE, NEAR, OTHER, REWORDED, SAME, Likeness, compare
 from commonwealth.curate.texts import claim_of, fold
 from commonwealth.model import Candidate, Finding, Note, Verdict, Verified
 from commonwealth.safetext import one_line
@@ -179,7 +179,7 @@ class _Beside:
         """Whether a note makes the candidate needless: all of it is said there, or the session said it already."""
         if self.facts.explicit:
             return like.kind == SAME and _words(candidate) == _words(note)
-        if note.id in self.facts.own and like.kind == NEAR:
+        if note.id in self.facts.own and like.kind in (NEAR, REWORDED):
             return min(like.score, like.subject) >= self.facts.policy.alike and not like.differences
         return like.kind == SAME
 
@@ -209,7 +209,7 @@ class _Beside:
                 continue
             if like.kind == MORE:
                 yield _Finding(f"it says what {note.id} says, and more: `brain update` may be the better way", verdict)
-            elif like.kind == SAME or (like.kind == NEAR and self._is_close(like)):
+            elif like.kind in (SAME, REWORDED) or (like.kind == NEAR and self._is_close(like)):
                 yield _Finding(f"{note.id} says nearly the same", verdict)
 
 

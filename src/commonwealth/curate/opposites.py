@@ -52,7 +52,7 @@ _HAN_NUMBERS = {char: str(at) for at, char in enumerate("〇一二三四五六�
     "百": "100",
     "千": "1000",
 }
-_UNITS = {
+UNITS = {
     "ms": "ms", "millisecond": "ms", "milliseconds": "ms", "s": "s", "sec": "s", "secs": "s", "second": "s",
     "seconds": "s", "m": "min", "min": "min", "mins": "min", "minute": "min", "minutes": "min", "h": "h", "hr": "h",
     "hrs": "h", "hour": "h", "hours": "h", "d": "day", "day": "day", "days": "day", "week": "week", "weeks": "week",
@@ -171,12 +171,12 @@ def _numbers(text: str) -> tuple[str, ...]:
         after = listed[at + 1] if at + 1 < len(listed) else ""
         if match := _SPLIT_UNIT.match(word):
             plain = match[1].replace(",", "").replace("_", "").replace("−", "-")
-            unit = _UNITS.get(match[2] or after, match[2] or "")
+            unit = UNITS.get(match[2] or after, match[2] or "")
             found.append(f"{plain} {unit}".strip())
         elif any(char.isdecimal() for char in word):
             found.append(word.removeprefix("v") if re.match(r"v\d", word) else word)
         elif word in _NUMBER_WORDS and not (word in ("one", "first", "second", "once") and after == ""):
-            found.append(f"{_NUMBER_WORDS[word]} {_UNITS.get(after, '')}".strip())
+            found.append(f"{_NUMBER_WORDS[word]} {UNITS.get(after, '')}".strip())
     return (*found, *(_HAN_NUMBERS[char] for char in text if char in _HAN_NUMBERS))
 
 
@@ -246,7 +246,7 @@ def _content(text: str) -> list[Word]:
 
 def _are_alike(one: Word, other: Word) -> bool:
     x, y = one.written.casefold(), other.written.casefold()
-    if one.stem == other.stem or (x in _UNITS and _UNITS[x] == _UNITS.get(y)):
+    if one.stem == other.stem or (x in UNITS and UNITS[x] == UNITS.get(y)):
         return True
     return any(x in group and y in group for group in _ALIKE) or _is_inflected(x, y)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from commonwealth.curate.dedupe import SAME, compare
+from commonwealth.curate.dedupe import REWORDED, SAME, compare
 from commonwealth.errors import BadNote, BrainError, Refused
 from commonwealth.flows import curation, identity, recall, replaced, saving
 from commonwealth.flows.brains import Brain
@@ -36,7 +36,7 @@ class Group:
 def groups(brain: Brain, now: str) -> tuple[Group, ...]:
     """What could be consolidated, in order of the first id."""
     notes = {hit.note.id: hit.note for hit in curation.standing(brain, now)}
-    pairs = [pair for pair in curation.pairs_in(brain, list(notes.values()), now) if pair.kind == SAME]
+    pairs = [pair for pair in curation.pairs_in(brain, list(notes.values()), now) if pair.kind in (SAME, REWORDED)]
     found = []
     for ids in _joined([(pair.one, pair.other) for pair in pairs]):
         members = [notes[id_] for id_ in ids if id_ in notes]
@@ -51,7 +51,11 @@ def surviving(notes: Sequence[Note]) -> Note | None:
     whole = [
         note
         for note in notes
-        if all(compare(other, note).kind == SAME and _covers(note, other) for other in notes if other.id != note.id)
+        if all(
+            compare(other, note).kind in (SAME, REWORDED) and _covers(note, other)
+            for other in notes
+            if other.id != note.id
+        )
     ]
     return min(whole, key=_rank, default=None)
 

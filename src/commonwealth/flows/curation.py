@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from commonwealth.curate import contradict
-from commonwealth.curate.dedupe import CHANGED, MORE, NEAR, SAME, Likeness, compare
+from commonwealth.curate.dedupe import CHANGED, MORE, NEAR, REWORDED, SAME, Likeness, compare
 from commonwealth.errors import BadNote, Refused
 from commonwealth.flows import curating, identity, indexing, recall, saving, verifying
 from commonwealth.flows.brains import Brain
@@ -210,7 +210,8 @@ def _pair(one: Note, other: Note) -> Pair | None:
 
 def says_same(forth: Likeness, back: Likeness) -> bool:
     """Whether of two notes one says all that the other does."""
-    return SAME in (forth.kind, back.kind) and {forth.kind, back.kind} <= {SAME, MORE}
+    kinds = {forth.kind, back.kind}
+    return bool(kinds & {SAME, REWORDED}) and kinds <= {SAME, REWORDED, MORE}
 
 
 def _overtaken(brain: Brain, now: str) -> Iterator[Waits]:
