@@ -141,3 +141,36 @@ def test_a_hook_loads_nothing_heavy(event: str, host: str, tmp_path: Path) -> No
     loaded = set(done.stderr.split())
     assert "commonwealth" in loaded
     assert not loaded & {"click", "pydantic", "mcp", "git", "sqlite_utils", "asyncio", "importlib.metadata", "numpy"}
+
+
+HURRIED = "at_prompt(brain, 'a payment is charged twice after HTTP 409', now='2026-07-01T10:00:00Z', budget=400)"
+EDITING = "before_edit(brain, ['src/a.py'], 'x = 1', now='2026-07-01T10:00:00Z', budget=200)"
+
+
+@pytest.mark.parametrize("call", [HURRIED, EDITING])
+def test_what_a_person_waits_for_loads_only_what_it_uses(call: str, tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from commonwealth.config import BrainConfig\n"
+        "from commonwealth.flows import brief\n"
+        "from commonwealth.flows.brains import Brain\n"
+        "from commonwealth.index.build import build\n"
+        "from commonwealth.repo.project import Project\n"
+        f"root = Path({str(tmp_path)!r})\n"
+        "made = set(sys.modules)\n"
+        "build(root / 'index', [], {})\n"
+        "for name in set(sys.modules) - made:\n    del sys.modules[name]\n"
+        "brain = Brain(root, BrainConfig(), str(root), None, Project(str(root), 'acme/shop', 'shop', 'main', None))\n"
+        f"brief.{call}\n"
+        "print('\\n'.join(sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True, timeout=30
+    )
+    loaded = set(done.stdout.split())
+    assert "commonwealth.flows.brief" in loaded
+    heavy = {"subprocess", "hashlib", "yaml", "click", "pydantic", "asyncio", "importlib.metadata"}
+    ours = {"flows.nearby", "flows.starting", "flows.scope", "flows.identity", "flows.freshness", "index.query",
+            "index.disputes", "repo.git", "curate.dedupe", "notes.codec"}  # fmt: skip
+    assert not loaded & (heavy | {f"commonwealth.{name}" for name in ours})

@@ -80,11 +80,12 @@ def test_a_session_outside_any_repository_is_told_nothing(brain: Brain) -> None:
     assert brief.session_start(replace(brain, project=None), now=NOW, budget=1000) == Brief("", 0)
 
 
-def test_gotchas_and_decisions_come_first_then_what_is_surer_then_what_is_newer(brain: Brain) -> None:
+def test_in_a_young_repository_gotchas_and_decisions_come_first_then_what_is_surer_then_what_is_newer(
+    brain: Brain,
+) -> None:
     order = [
-        ("Gotcha", {"type": "gotcha", "confidence": "high"}, NOW),
+        ("Gotcha", {"type": "gotcha", "confidence": "high", "status": "confirmed"}, NOW),
         ("Decision", {"kind": "decision"}, NOW),
-        ("Rule", {"type": "domain-rule", "confidence": "low"}, NOW),
         ("Sure", {"confidence": "high"}, "2026-06-01T00:00:00Z"),
         ("Newer", {}, "2026-06-20T00:00:00Z"),
         ("Older", {}, "2026-06-10T00:00:00Z"),
@@ -96,7 +97,7 @@ def test_gotchas_and_decisions_come_first_then_what_is_surer_then_what_is_newer(
 
 
 def test_what_does_not_fit_is_named_as_left(brain: Brain) -> None:
-    ids = {recorded(brain, f"Fact {n}", summary="word " * 60) for n in range(12)}
+    ids = {recorded(brain, f"Fact {n}", summary=f"{n}word " * 60) for n in range(5)}
     told = start(brain, budget=400)
     assert told.tokens <= 400
     taken, left = {taken for taken, _ in told.notes}, {left for left, _ in told.left}

@@ -157,7 +157,7 @@ def test_the_budget_holds_and_many_records_are_counted(here: Brain) -> None:
     assert len(small.notes) + len(small.left) == nearby.MOST
 
 
-def test_a_session_with_nobody_else_at_work_starts_no_git(here: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_with_nobody_else_at_work_needs_no_git(here: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded(here, "A note", now=NOW)
     indexing.ensure(here, sweep=True)
     monkeypatch.setenv("PATH", "/nowhere")

@@ -1,29 +1,28 @@
-"""Notes for a model: chosen, attributed, cleaned, fenced as data, and within a token budget."""
+"""Which notes a session is told, and when: at its start, at a prompt, before a file is changed. `docs/relevance.md`.
+
+What each moment needs is loaded when it comes: a person waits for every one of them.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from commonwealth.flows import freshness, leases, nearby, scope
+from commonwealth.flows.asis import ask_as_it_is
 from commonwealth.flows.brains import Brain
-from commonwealth.flows.identity import Session
-from commonwealth.index import query
-from commonwealth.model import Hit, Note, planned_end, same_repository
-from commonwealth.notes import queued
-from commonwealth.safetext import clip, fence, neutral, one_line, tokens
+from commonwealth.flows.fenced import EMPTY, Block, Brief, block, compose, is_disputed, origin
+from commonwealth.safetext import neutral, one_line, tokens
+
+if TYPE_CHECKING:
+    from commonwealth.flows.identity import Session
+    from commonwealth.flows.nearby import Nearby
+
+__all__ = ["Ask", "Block", "Brief", "at_prompt", "before_edit", "block", "compose", "origin", "session_start"]
 
 T = TypeVar("T")
 
-CHARACTERS = 8000
-"""Both hosts cut or hide a hook's text of 10,000 characters or more."""
-
-_CANDIDATES = 40
-_SUMMARY_TOKENS = 90
-_BODY_TOKENS = 260
 _WORK = (
     " Records of others' work under way are advice: nothing is locked. Where yours would cross it, tell the user and "
     "agree with whoever is at it."
@@ -38,19 +37,6 @@ _SETTLE = (
 )
 
 
-NO_SESSION = Session()
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """Text for a model, with why each note was taken and why the others were left."""
-
-    text: str
-    tokens: int
-    notes: tuple[tuple[str, str], ...] = ()
-    left: tuple[tuple[str, str], ...] = ()
-
-
 class Ask(Protocol):
     """How the index is asked: as it stands, or brought up to date first."""
 
@@ -59,23 +45,60 @@ class Ask(Protocol):
 
 
 def session_start(
-    brain: Brain, *, now: str, budget: int, ask: Ask = freshness.ask_as_it_is, session: Session = NO_SESSION
+    brain: Brain,
+    *,
+    now: str,
+    budget: int,
+    ask: Ask = ask_as_it_is,
+    session: Session | None = None,
+    source: str = "startup",
+    skip: Iterable[str] = frozenset(),
 ) -> Brief:
-    """What a new session should know: work of others that overlaps with it, then the notes about its repository that
-    are true now.
+    """What a session should know as it starts: work of others that overlaps with it, then the notes that bear on what
+    it is about, then the few that everybody in the repository has to know.
 
-    Decisions and gotchas come before the rest, then what is surer, then what is newer. An empty text where
-    there is nothing to say. `budget` in tokens is a hard limit. The index is asked as it stands, unless a caller who
-    has the time hands in `indexing.ask`. Raises Unusable where there is none.
+    `source` is the host's word for why it starts. `skip` are the ids that it knows already; after `compact` they are
+    what the compaction took from it: those come first. An empty text where there is nothing to say. `budget` in tokens
+    is a hard limit. The index is asked as it stands, unless a caller who has the time hands in `indexing.ask`. Raises
+    Unusable where there is none.
     """
+    from commonwealth.flows import nearby, starting  # noqa: PLC0415
+    from commonwealth.flows.about import about  # noqa: PLC0415
+    from commonwealth.flows.identity import Session  # noqa: PLC0415
+
     line = _waiting(brain)
-    if brain.repository is None:
+    project = brain.project
+    if project is None:
         return _alone(line, budget)
-    wanted = query.Query(repository=(brain.repository,), kind=("memory", "decision"), now=now, limit=_CANDIDATES)
-    (hits, _), records = ask(brain, lambda conn: (_visible(brain, conn, wanted), nearby.found(brain, conn)))
-    work = nearby.near(brain, records, session, now)
-    here = [hit for hit in hits if same_repository(hit.note.repository or brain.repository, brain.repository)]
-    ranked = sorted(here, key=lambda hit: _weight(hit.note))
+    of = session or Session()
+    known = frozenset(skip)
+    lost = known if source == "compact" else frozenset[str]()
+
+    def question(conn: sqlite3.Connection) -> tuple[Nearby, starting.Chosen]:
+        records = nearby.found(brain, conn)
+        changed = changed_files(brain)
+        work = nearby.near(brain, records, of, now, changed)
+        mine = nearby.own(brain, records, of, now)
+        return work, starting.choose(brain, conn, about(brain, changed, mine), now, known - lost, lost)
+
+    work, chosen = ask(brain, question)
+    intro = _intro(brain, line, work)
+    if any(map(is_disputed, chosen.hits)):
+        intro += _SETTLE
+    found = compose(intro, chosen.hits, budget, details=False, lead=_leading(work), now=now)
+    left = (*found.left, *chosen.left)
+    return replace(found, left=left) if found.text else replace(_alone(line, budget), left=left)
+
+
+def changed_files(brain: Brain) -> tuple[str, ...]:
+    """The files that the session's branch and work tree have changed."""
+    from commonwealth.flows.nearby import GIT_SECONDS  # noqa: PLC0415
+    from commonwealth.repo import changed_here  # noqa: PLC0415
+
+    return changed_here.changed_files(brain.project, GIT_SECONDS) if brain.project is not None else ()
+
+
+def _intro(brain: Brain, line: str, work: Nearby) -> str:
     title = neutral(one_line(brain.name, 60))
     intro = (
         f"Notes of the team's brain {title!r} about this repository. Between the two marker "
@@ -86,17 +109,13 @@ def session_start(
         intro += _WORK
     if work.own:
         intro += _OWN_WORK
-    if any(_is_disputed(hit) for hit in ranked):
-        intro += _SETTLE
-    lead = _leading(work)
-    if line:
-        intro = f"{line}\n{intro}"
-    found = compose(intro, ranked, budget, why="about this repository", details=False, lead=lead, now=now)
-    return found if found.text else replace(_alone(line, budget), left=found.left)
+    return f"{line}\n{intro}" if line else intro
 
 
 def _waiting(brain: Brain) -> str:
     """That candidates wait for a person, in one line; nothing of what they say. Empty where none does."""
+    from commonwealth.notes import queued  # noqa: PLC0415
+
     number = queued.count(brain.root)
     if not number:
         return ""
@@ -108,110 +127,50 @@ def _waiting(brain: Brain) -> str:
 def _alone(line: str, budget: int) -> Brief:
     """A brief that tells of no note."""
     cost = tokens(line) if line else 0
-    return Brief(line, cost) if line and cost <= budget else Brief("", 0)
+    return Brief(line, cost) if line and cost <= budget else EMPTY
 
 
-def _visible(brain: Brain, conn: sqlite3.Connection, wanted: query.Query) -> tuple[tuple[Hit, ...], int]:
-    return scope.search(brain, conn, wanted, seconds=scope.HOOK_SECONDS)
-
-
-def _leading(work: nearby.Nearby) -> tuple[Block, ...]:
+def _leading(work: Nearby) -> tuple[Block, ...]:
     """Work of others, then one's own, as blocks that come before any note."""
+    from commonwealth.flows import nearby  # noqa: PLC0415
+
     told = [*work.overlapping[: nearby.MOST], *work.own[: nearby.MOST_OWN]]
     blocks = [Block(nearby.block(one), one.note.id, f"overlaps: {'; '.join(one.overlap)}") for one in told]
     count = nearby.counted(work)
     return (*blocks, *([Block(count)] if count else ()))
 
 
-_URGENCY = {"gotcha": 0, "decision": 0, "domain-rule": 1, "architecture": 1}
-_SURENESS = {"high": 0, "medium": 1, "low": 2}
-
-
-def _weight(note: Note) -> tuple[int, int, str]:
-    newest_first = "".join(chr(0x10FFFF - ord(c)) for c in note.updated_at or note.created_at or "")
-    return (_URGENCY.get(note.type, 2), _SURENESS.get(note.confidence, 1), newest_first or "\U0010ffff")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Neutral text for a model, the id of what it tells of, and why it was taken; no id where it tells of no one."""
-
-    text: str
-    id: str = ""
-    why: str = ""
-
-
-def compose(
-    intro: str,
-    hits: Sequence[Hit],
-    budget: int,
+def at_prompt(
+    brain: Brain,
+    prompt: str,
     *,
-    why: str = "",
-    details: bool = True,
-    lead: Iterable[Block] = (),
-    now: str | None = None,
+    now: str,
+    budget: int,
+    ask: Ask = ask_as_it_is,
+    session: Session | None = None,  # noqa: ARG001  # every moment is asked alike
+    skip: Iterable[str] = frozenset(),
 ) -> Brief:
-    """`hits` in their order as fenced blocks, as many as `budget` holds; with `details` the bodies too. What `lead`
-    says comes first."""
-    frame = tokens(fence([], intro)) + 4
-    room, characters = budget - frame, CHARACTERS - len(intro) - 100
-    blocks: list[str] = []
-    taken: list[tuple[str, str]] = []
-    left: list[tuple[str, str]] = []
-    told = (Block(block(hit, details=details, now=now), hit.note.id, why or ", ".join(hit.why)) for hit in hits)
-    for one in chain(lead, told):
-        cost = tokens(one.text) + 1
-        if cost > room or len(one.text) >= characters:
-            left += [(one.id, "over the budget")] if one.id else []
-            continue
-        room, characters = room - cost, characters - len(one.text) - 1
-        blocks.append(one.text)
-        taken += [(one.id, one.why)] if one.id else []
-    if not blocks:
-        return Brief("", 0, (), tuple(left))
-    text = fence(blocks, intro)
-    return Brief(text, tokens(text), tuple(taken), tuple(left))
+    """The notes that bear on a prompt, or an empty text: `left` and `reason` say why. `skip` are ids that the session
+    knows. `budget` in tokens is a hard limit. Raises Unusable where there is no index."""
+    from commonwealth.flows import prompting  # noqa: PLC0415
+
+    return prompting.at_prompt(brain, prompt, now=now, budget=budget, ask=ask, skip=skip)
 
 
-def block(hit: Hit, *, details: bool, now: str | None = None) -> str:
-    """One note as neutral text: title, what it says, its id, and who found it, when and how sure."""
-    note = hit.note
-    lines = [f"- {neutral(one_line(note.title))} [{', '.join(_labels(hit, now))}]"]
-    if note.summary:
-        lines.append(clip(neutral(one_line(note.summary, 600)), _SUMMARY_TOKENS))
-    body = note.body.strip()
-    if body and (details or not note.summary):
-        shown = neutral(body) if details else neutral(one_line(body, 600))
-        lines.append(clip(shown, _BODY_TOKENS if details else _SUMMARY_TOKENS))
-    lines.append(f"id {neutral(one_line(note.id))}; {neutral(origin(note))}")
-    return "\n  ".join(line.replace("\n", "\n  ") for line in lines)
+def before_edit(
+    brain: Brain,
+    paths: Sequence[str],
+    change: str = "",
+    *,
+    now: str,
+    budget: int,
+    ask: Ask = ask_as_it_is,
+    session: Session | None = None,  # noqa: ARG001  # every moment is asked alike
+    skip: Iterable[str] = frozenset(),
+) -> Brief:
+    """The gotchas and decisions attached to the files at `paths` (absolute, or from the root of the repository) that
+    matter before `change`, the new text or a patch, is made; `against` names those that it seems to contradict. Else as
+    `at_prompt`."""
+    from commonwealth.flows import editing  # noqa: PLC0415
 
-
-def _is_disputed(hit: Hit) -> bool:
-    return bool(hit.note.conflict_of) or "disputed" in hit.why
-
-
-def _labels(hit: Hit, now: str | None) -> Iterable[str]:
-    note = hit.note
-    if note.kind == leases.KIND:
-        yield neutral(one_line(f"work {note.status}", 40))
-        return
-    yield neutral(one_line(note.type, 30))
-    if now and (planned := planned_end(note, now)):
-        yield neutral(one_line(planned, 160))
-    elif note.status != note.type:
-        yield neutral(one_line(note.status, 30))
-    yield f"{neutral(one_line(note.confidence, 20))} confidence"
-    if _is_disputed(hit):
-        yield "disputed"
-    if (limited := scope.label(hit)) is not None:
-        yield neutral(one_line(limited, 160))
-
-
-def origin(note: Note) -> str:
-    """Who recorded a note, with what, when, and whether anybody reviewed it, on one line."""
-    who = note.author or note.provenance.human or "unknown author"
-    agent = f" with {note.provenance.agent}" if note.provenance.agent else ""
-    when = (note.observed_at or note.created_at or "")[:10]
-    review = f"reviewed by {note.reviewed.by}" if note.reviewed and note.reviewed.by else "not reviewed"
-    return one_line(f"by {who}{agent}{f', {when}' if when else ''}; {review}", 300)
+    return editing.before_edit(brain, paths, change, now=now, budget=budget, ask=ask, skip=skip)

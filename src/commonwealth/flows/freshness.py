@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from commonwealth.errors import BrainError, Damaged
+from commonwealth.flows import asis
 from commonwealth.flows.brains import Brain
 from commonwealth.index import schema
 from commonwealth.index.schema import Unusable
@@ -24,12 +23,12 @@ from commonwealth.repo import head
 from commonwealth.repo.common import read_text
 from commonwealth.repo.git import Git
 
-T = TypeVar("T")
-
 RACY_NS = 50_000_000
 """A file or folder that changed this recently may change again without a new time stamp: it is looked at again."""
 
 ABSENT = -1
+
+ask_as_it_is = asis.ask_as_it_is
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +108,6 @@ def _is_obstructed(brain: Brain, folder: str) -> bool:
 def trusted(stamp: int) -> bool:
     """Whether a time stamp (ns) is old enough that a later change must bear another."""
     return time.time_ns() - stamp > RACY_NS
-
-
-def ask_as_it_is(brain: Brain, question: Callable[[sqlite3.Connection], T]) -> T:
-    """The answer of the index as it stands. Raises Unusable where there is none that works."""
-    with closing(schema.connect(brain.index_dir)) as conn:
-        return question(conn)
 
 
 def is_current(brain: Brain) -> bool:

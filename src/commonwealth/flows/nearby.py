@@ -79,10 +79,13 @@ def _is_here(brain: Brain, note: Note) -> bool:
     return note.repository is not None and same_repository(note.repository, brain.repository or "")
 
 
-def near(brain: Brain, records: Sequence[Work], session: Session, now: str) -> Nearby:
+def near(
+    brain: Brain, records: Sequence[Work], session: Session, now: str, changed: Sequence[str] | None = None
+) -> Nearby:
     """Which of the `records` are active at `now` and not this session's, and which of these overlap with what it is
     about: its branch, the files that it has changed, and what its own active records name. For others' records that is
-    also what the person's active records on this branch, or on none, name."""
+    also what the person's active records on this branch, or on none, name. `changed` are the files that the session has
+    changed, where the caller knows them."""
     active = [
         work
         for work in records
@@ -94,7 +97,7 @@ def near(brain: Brain, records: Sequence[Work], session: Session, now: str) -> N
     mine = [work for work in records if leases.is_of_person(work.note, me.ref, me.name)]
     own = frozenset(work.note.id for work in mine)
     live = [work.note for work in mine if leases.is_active(work.note, now)]
-    here = _changed(brain)
+    here = _changed(brain, changed)
     session_too = here.with_all(note for note in live if leases.is_of_session(note, session.session))
     about = here.with_all(note for note in live if _is_meant(brain, note, session))
     judged = [replace(work, overlap=_why(work.note, session_too if work.note.id in own else about)) for work in active]
@@ -104,6 +107,17 @@ def near(brain: Brain, records: Sequence[Work], session: Session, now: str) -> N
         tuple(work for work in touching if work.note.id not in own),
         len(rest),
         tuple(_labelled(work) for work in touching if work.note.id in own),
+    )
+
+
+def own(brain: Brain, records: Sequence[Work], session: Session, now: str) -> tuple[Note, ...]:
+    """The person's active records that say what this session is about."""
+    live = [work.note for work in records if leases.is_active(work.note, now)]
+    if not live or brain.project is None:
+        return ()
+    me = identity.whoami(brain)
+    return tuple(
+        note for note in live if leases.is_of_person(note, me.ref, me.name) and _is_meant(brain, note, session)
     )
 
 
@@ -144,11 +158,11 @@ class _About:
         return replace(self, files=tuple(dict.fromkeys(files)), components=tuple(dict.fromkeys(components)))
 
 
-def _changed(brain: Brain) -> _About:
+def _changed(brain: Brain, known: Sequence[str] | None) -> _About:
     project = brain.project
     assert project is not None
     branch = None if changed_here.is_default(project, project.branch) else project.branch
-    return _About(branch, tuple(changed_here.changed_files(project, GIT_SECONDS)))
+    return _About(branch, tuple(changed_here.changed_files(project, GIT_SECONDS) if known is None else known))
 
 
 def _why(note: Note, about: _About) -> tuple[str, ...]:

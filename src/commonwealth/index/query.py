@@ -13,6 +13,7 @@ from commonwealth.index import filters, lookup, schema, shown
 from commonwealth.index.disputes import disputed
 from commonwealth.index.filters import Condition, Query
 from commonwealth.index.schema import Unusable
+from commonwealth.index.terms import holds
 from commonwealth.index.words import Asked, asked, normal
 from commonwealth.model import Hit
 
@@ -159,25 +160,9 @@ def _literals(conn: sqlite3.Connection, literals: Iterable[str], rows: Iterable[
         (dumps(list(rows)),),
     )
     return {
-        rowid: sum(_holds(body.lower(), plain) or _holds(rest.lower(), packed) for plain, packed in wanted)
+        rowid: sum(holds(body.lower(), plain) or holds(rest.lower(), packed) for plain, packed in wanted)
         for rowid, body, rest in found
     }
-
-
-def _holds(text: str, literal: str) -> bool:
-    """Whether a text holds the literal as a whole: `retry` is not in `retry_all`, nor `409` in `4090`."""
-    at = text.find(literal)
-    while at >= 0:
-        end = at + len(literal)
-        before, after = text[at - 1 : at] if at else "", text[end : end + 1]
-        if not (_joins(before) and _joins(literal[0])) and not (_joins(after) and _joins(literal[-1])):
-            return True
-        at = text.find(literal, at + 1)
-    return False
-
-
-def _joins(char: str) -> bool:
-    return char == "_" or char.isalnum()
 
 
 def _holding(conn: sqlite3.Connection, text: str, where: Condition) -> set[int]:

@@ -118,15 +118,15 @@ def asked(text: str) -> Asked:
     literals: dict[str, None] = {}
     prose, before = False, ""
     for chunk in [chunk.strip(_EDGES) for chunk in normal(text[:MAX_QUERY]).split()]:
-        tokens = _tokens(chunk)
-        literal = _is_literal(chunk, tokens)
-        for term, telling in _terms(chunk, tokens, literal):
+        found = tokens(chunk)
+        literal = is_literal(chunk, found)
+        for term, telling in _terms(chunk, found, literal):
             terms.setdefault(term, telling)
             prose = prose or (telling and not literal)
         if literal:
             literals[chunk.rstrip(".").lower()] = None
         if chunk.isdecimal() and before.isupper() and before.isalpha():  # HTTP 409
-            terms[_quoted(before, chunk)] = True
+            terms[quoted(before, chunk)] = True
             literals[f"{before} {chunk}".lower()] = None
         before = chunk
     kept = [term for term, telling in terms.items() if telling] or list(terms)
@@ -135,30 +135,31 @@ def asked(text: str) -> Asked:
     return Asked(" OR ".join(kept), words, tuple(literals), not prose)
 
 
-def _terms(chunk: str, tokens: list[str], literal: bool) -> Iterator[tuple[str, bool]]:
+def _terms(chunk: str, found: list[str], literal: bool) -> Iterator[tuple[str, bool]]:
     """The terms of one chunk, and of each whether it says anything by itself."""
-    for token in tokens:
+    for token in found:
         run = _RUN.match(token)
         for word in _pairs(token).split() if run else (token,):
-            yield _quoted(word), word.lower() not in STOP
+            yield quoted(word), word.lower() not in STOP
         if run and len(token) > 2:
-            yield _quoted(token), True
-    if literal and len(tokens) > 1:
-        yield _quoted(*tokens), True
+            yield quoted(token), True
+    if literal and len(found) > 1:
+        yield quoted(*found), True
     for word in identifiers(chunk):
         if len(split(word)) > 1:
-            yield _quoted(*split(word)), True
+            yield quoted(*split(word)), True
     if _COMMIT.fullmatch(chunk):
         yield f'"{chunk.lower()}" *', True
 
 
-def _quoted(*tokens: str) -> str:
-    if len(tokens) == 1 and len(tokens[0]) == 1 and _RUN.match(tokens[0]):
-        return f'"{tokens[0]}" *'
-    return '"' + " ".join(_pairs(token) if _RUN.match(token) else token for token in tokens) + '"'
+def quoted(*found: str) -> str:
+    """The FTS5 expression of some tokens in a row."""
+    if len(found) == 1 and len(found[0]) == 1 and _RUN.match(found[0]):
+        return f'"{found[0]}" *'
+    return '"' + " ".join(_pairs(token) if _RUN.match(token) else token for token in found) + '"'
 
 
-def _tokens(chunk: str) -> list[str]:
+def tokens(chunk: str) -> list[str]:
     """The tokenizer's view of a chunk, with runs of scripts without spaces standing apart."""
     if not chunk.isascii():
         chunk = _RUN.sub(r" \g<0> ", chunk)
@@ -171,9 +172,9 @@ def _is_token(char: str) -> bool:
     return category[0] in "LMN" or category == "Co"
 
 
-def _is_literal(chunk: str, tokens: list[str]) -> bool:
-    """Whether a chunk is a name, flag, path or code rather than prose."""
-    if not tokens or len(chunk) < 2:
+def is_literal(chunk: str, found: list[str]) -> bool:
+    """Whether a chunk of these tokens is a name, flag, path or code rather than prose."""
+    if not found or len(chunk) < 2:
         return False
     if chunk.isalpha():
         return chunk.isascii() and len(split(chunk)) > 1
