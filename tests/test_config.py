@@ -495,8 +495,23 @@ def test_without_a_file_everything_has_its_default() -> None:
 
 
 def test_a_persons_settings_are_read() -> None:
-    own("name: no\nemail: a@b.c\nsync_seconds: 1.5\nstart_tokens: 800\nreview: queue\n")
-    assert userconfig.load() == userconfig.UserConfig("no", "a@b.c", 1.5, 800, "queue")
+    own("name: no\nemail: a@b.c\nsync_seconds: 1.5\nstart_tokens: 800\nprompt_tokens: 0\nreview: queue\n")
+    assert userconfig.load() == userconfig.UserConfig("no", "a@b.c", 1.5, 800, 0, review="queue")
+
+
+@pytest.mark.parametrize(
+    ("features", "silent"),
+    [
+        ("{prompt: off, edit: 'no'}", {"prompt", "edit"}),
+        ("{prompt: on, start: false, later: off}", {"start"}),
+        ("{prompt: [off]}", set()),
+        ("off", set()),
+    ],
+)
+def test_a_team_switches_moments_off(features: str, silent: set[str]) -> None:
+    read = config.brain_config(f"name: acme\nfeatures: {features}\n", "config.yaml")
+    assert read.silent == silent
+    assert bool(read.warnings) == (features == "off")
 
 
 @pytest.mark.parametrize("text", UNPARSABLE.values(), ids=UNPARSABLE.keys())

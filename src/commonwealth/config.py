@@ -41,6 +41,13 @@ OWN_FOLDERS = ("index", "staging")
 
 DEFAULT_SYNC_SECONDS = 3.0
 DEFAULT_START_TOKENS = 1200
+DEFAULT_PROMPT_TOKENS = 400
+DEFAULT_EDIT_TOKENS = 200
+
+MOMENTS = ("start", "prompt", "edit")
+"""When a session is told notes by itself: at its start, at a prompt, before a file is edited."""
+
+_OFF = frozenset(("off", "false", "no", "0"))
 
 CONFIG_LIMIT = 64 << 10
 """Bytes of a brain's config, and of the user's."""
@@ -58,7 +65,8 @@ def home() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class BrainConfig:
-    """The team's settings of one brain (`.commonwealth/config.yaml`)."""
+    """The team's settings of one brain (`.commonwealth/config.yaml`); `silent` are the moments at which none of its
+    notes are told."""
 
     name: str = "brain"
     schema: int = 1
@@ -67,6 +75,7 @@ class BrainConfig:
     sweeps: str | None = None
     agents: str | None = None
     folders: Mapping[str, str] = field(default_factory=lambda: DEFAULT_FOLDERS)
+    silent: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
 
 
@@ -112,8 +121,19 @@ def brain_config(text: str, where: str) -> BrainConfig:
         sweeps=sweeps,
         agents=agents,
         folders=folders,
+        silent=_silent(data.get("features"), where, warnings),
         warnings=(*warnings, *doubts),
     )
+
+
+def _silent(given: Value, where: str, warnings: list[str]) -> frozenset[str]:
+    """The moments that `features` switches off; other features are of other versions."""
+    if given is None:
+        return frozenset()
+    if not isinstance(given, dict):
+        warnings.append(f"{where}: `features` is no mapping of feature to on or off and was ignored")
+        return frozenset()
+    return frozenset(name for name in MOMENTS if _text(given.get(name)).strip().lower() in _OFF)
 
 
 def _choice(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TEXT, NUMBER, CHOICE = "text", "number", "choice"
 
+QUESTIONS = ("never", "contradiction")
 CONSENTS = "consents"
 FORGES = "forges"
 FORGE_KINDS = ("github", "gitlab", "gitea", "plain")
@@ -51,7 +52,11 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "capture": Setting("who drafts notes from your sessions: `model` sends a session, without its secrets, to the "
                            "coding tool that it was held with", CHOICE, "rules", config.CAPTURES),
         "sync_seconds": Setting("seconds that the start of a session waits for a sync", NUMBER, "3"),
-        "start_tokens": Setting("tokens of notes that a session starts with", NUMBER, "1200"),
+        "start_tokens": Setting("tokens of notes that a session starts with; 0 for none", NUMBER, "1200"),
+        "prompt_tokens": Setting("tokens of notes that a prompt brings; 0 for none", NUMBER, "400"),
+        "edit_tokens": Setting("tokens of notes before a file is edited; 0 for none", NUMBER, "200"),
+        "edit_question": Setting("whether Claude Code asks you before an edit that a decision speaks against", CHOICE,
+                                 "never", QUESTIONS),
     }
 )  # fmt: skip
 """Every setting by its name."""
@@ -75,6 +80,9 @@ class UserConfig:
     email: str | None = None
     sync_seconds: float = config.DEFAULT_SYNC_SECONDS
     start_tokens: int = config.DEFAULT_START_TOKENS
+    prompt_tokens: int = config.DEFAULT_PROMPT_TOKENS
+    edit_tokens: int = config.DEFAULT_EDIT_TOKENS
+    edit_question: str = "never"
     review: str | None = None
     sweeps: str | None = None
     agents: str | None = None
@@ -102,6 +110,9 @@ def load() -> UserConfig:
         email=_text(values, "email", path),
         sync_seconds=_number(values, "sync_seconds", config.DEFAULT_SYNC_SECONDS, path),
         start_tokens=int(_number(values, "start_tokens", config.DEFAULT_START_TOKENS, path)),
+        prompt_tokens=int(_number(values, "prompt_tokens", config.DEFAULT_PROMPT_TOKENS, path)),
+        edit_tokens=int(_number(values, "edit_tokens", config.DEFAULT_EDIT_TOKENS, path)),
+        edit_question=_text(values, "edit_question", path) or "never",
         review=_text(values, "review", path),
         sweeps=_text(values, "sweeps", path),
         agents=_text(values, "agents", path),

@@ -72,7 +72,7 @@ def test_a_relative_folder_is_left_out() -> None:
 
 def test_a_stop_that_follows_a_stop_is_seen() -> None:
     call = parse(codex.HOST, "Stop", b'{"stop_hook_active": true, "agent_id": "a1"}', {})
-    assert call == HookCall("Stop", again=True, subagent=True)
+    assert call == HookCall("Stop", again=True, agent="a1")
 
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)

@@ -18,8 +18,11 @@ from commonwealth.hosts import claude_plugin, codex_plugin, plugin
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLUGIN = ROOT / "plugin"
 EVENTS = {
-    "claude": ("hooks/hooks.json", ["SessionStart", "PreCompact", "SessionEnd"]),
-    "codex": ("hooks/codex.json", ["SessionStart", "Stop", "PreCompact", "SessionEnd"]),
+    "claude": ("hooks/hooks.json", ["SessionStart", "UserPromptSubmit", "PreToolUse", "PreCompact", "SessionEnd"]),
+    "codex": (
+        "hooks/codex.json",
+        ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop", "PreCompact", "SessionEnd"],
+    ),
 }
 
 

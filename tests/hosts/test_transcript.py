@@ -112,6 +112,16 @@ def test_a_mark_of_a_replaced_file_starts_anew(tmp_path: Path) -> None:
     assert len(read(path, since=mark).events) == 20
 
 
+def test_a_clock_that_stands_still_makes_no_copies(tmp_path: Path) -> None:
+    c = Claude()
+    records = [
+        {**c.user(f"prompt {n}"), "timestamp": "2026-06-02T00:00:01.120Z"} for n in range(gathering.MOST_SEEN + 500)
+    ]
+    found = transcript.read("claude", write(tmp_path / "t.jsonl", records)).conversation
+    assert len(found.events) == len(records)
+    assert "copy" not in found.skipped
+
+
 def test_marks_stay_small_and_old_copies_are_still_known(tmp_path: Path) -> None:
     c = Claude()
     records = [c.user(f"prompt {n}") for n in range(2 * gathering.MOST_SEEN)]

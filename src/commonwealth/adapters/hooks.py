@@ -1,7 +1,7 @@
 """Every event of every host: read its JSON, answer with its JSON or with nothing, exit 0 in time.
 
-A session's start waits for a bounded sync and is told what the team knows. The other events only leave a
-worker behind and say nothing.
+A session's start waits for a bounded sync and is told what the team knows; a prompt and an edit are told what bears on
+them. The other events only leave a worker behind and say nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commonwealth import config, timeline, userconfig
@@ -42,6 +42,7 @@ _QUIET = 60
 """Seconds between the rounds of turns that follow each other quickly."""
 
 _RESOLVING = 30
+_LEAST = 0.5
 
 
 @dataclass(slots=True)
@@ -88,19 +89,38 @@ def _asked(arguments: list[str]) -> tuple[str, str]:
     return (words[0] if words else ""), host
 
 
+def _answered(host: Host, call: HookCall, started: float, wall: float, job: Callable[[Entry], str]) -> None:
+    """Print what `job` answers within `wall` seconds of the hook's start, if anything."""
+    entry = Entry(call.event, host.name, call.session)
+
+    def answer() -> bytes:
+        return _logged(lambda: job(entry), entry, started).encode()
+
+    left = max(_LEAST, wall - (time.monotonic() - started))
+    text = (detach.answer_within(answer, left) if detach.FORKS else answer()).decode()
+    if text:
+        sys.stdout.write(text + "\n")
+
+
+# A prompt, an edit
+
+
+def _tell(host: Host, call: HookCall, started: float) -> None:
+    from commonwealth.adapters import telling  # noqa: PLC0415  # most events have nothing to tell
+
+    def job(entry: Entry) -> str:
+        told = telling.answer(host, call)
+        entry.outcome, entry.notes, entry.reason = told.outcome, told.notes, told.reason
+        return told.text
+
+    _answered(host, call, started, telling.WALL, job)
+
+
 # A session starts
 
 
 def _start(host: Host, call: HookCall, started: float) -> None:
-    entry = Entry(call.event, host.name, call.session)
-
-    def answer() -> bytes:
-        return _logged(lambda: _start_text(host, call, entry), entry, started).encode()
-
-    left = max(1.0, WALL - (time.monotonic() - started))
-    text = (detach.answer_within(answer, left) if detach.FORKS else answer()).decode()
-    if text:
-        sys.stdout.write(text + "\n")
+    _answered(host, call, started, WALL, lambda entry: _start_text(host, call, entry))
 
 
 def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
@@ -117,29 +137,25 @@ def _start_text(host: Host, call: HookCall, entry: Entry) -> str:
         entry.outcome = "no brain"
         return ""
     try:
-        return _loaded(host, call, entry, brain, min(own.sync_seconds, SYNC_LIMIT), own.start_tokens)
+        return _loaded(host, call, entry, brain, own)
     except Damaged as error:
         entry.outcome, entry.reason = "damaged", one_line(error.message)
         return hook.render(host, call.event, _trouble(error), _trouble(error))
 
 
-def _loaded(host: Host, call: HookCall, entry: Entry, brain: brains.Brain, seconds: float, budget: int) -> str:
-    """What a session of the brain is told, after a sync of at most `seconds`, within `budget` tokens."""
+def _loaded(host: Host, call: HookCall, entry: Entry, brain: brains.Brain, own: userconfig.UserConfig) -> str:
+    """What a session of the brain is told, after a bounded sync."""
     sessions.beat(brain, call.session, host.agent, timeline.now())
     with contextlib.suppress(BrainError):  # the session's end will say it again
-        _leave_entry(host, call, brain, flush=False)
+        _leave_entry(host, call, brain)
+    seconds = min(own.sync_seconds, SYNC_LIMIT)
     sync = worker.spawn_awaited(brain.root, seconds)
-    from commonwealth.flows import brief, freshness, identity  # noqa: PLC0415  # loaded while the network is waited for
+    from commonwealth.adapters import telling  # noqa: PLC0415  # loaded while the network is waited for
+    from commonwealth.flows import freshness  # noqa: PLC0415
 
     # Without a remote there is nothing to wait for: the worker commits what people edited, and the index follows.
     told = sync.wait(seconds if freshness.is_shared(brain) else 0)
-    ask: brief.Ask = freshness.ask_as_it_is
-    if not freshness.is_current(brain):
-        from commonwealth.flows import indexing  # noqa: PLC0415  # most sessions find the index as it should be
-
-        ask = indexing.ask
-    of = identity.Session(host.agent, call.session)
-    chosen = brief.session_start(brain, now=timeline.now(), budget=budget, ask=ask, session=of)
+    chosen = telling.at_start(host, call, brain, own)
     entry.outcome = "injected" if chosen.notes else "empty"
     entry.notes, entry.reason = len(chosen.notes), f"sync {told['state']}"
     return hook.render(host, call.event, chosen.text, _stopped(told))
@@ -193,12 +209,18 @@ def _turn(host: Host, call: HookCall, started: float) -> None:
 
 def _leave_worker(host: Host, call: HookCall, started: float, *, delay: float) -> None:
     """Leave a process that finds the brain and serves it: the host does not even wait for the finding."""
-    entry = Entry(call.event, host.name, call.session)
+    met: set[Path] = set()
 
-    def job() -> None:
-        root = _logged(lambda: _brain_to_serve(host, call, entry, throttled=delay > 0), entry, started)
+    def serve(call: HookCall) -> None:
+        entry = Entry(call.event, host.name, call.session)
+        root = _logged(lambda: _brain_to_serve(host, call, entry, met, throttled=delay > 0), entry, started)
         if root:
             worker.spawn(Path(root), delay=delay)
+
+    def job() -> None:
+        serve(call)
+        if (home := _of_project(call, met)) is not None:
+            serve(home)
 
     if detach.FORKS:
         detach.detached(job, _RESOLVING)
@@ -206,7 +228,20 @@ def _leave_worker(host: Host, call: HookCall, started: float, *, delay: float) -
         job()
 
 
-def _brain_to_serve(host: Host, call: HookCall, entry: Entry, *, throttled: bool) -> str:
+def _of_project(call: HookCall, met: set[Path]) -> HookCall | None:
+    """The call as it is for the session's own project, where the session stands in one of another brain or of none."""
+    folder, project = call.cwd, call.project_dir
+    if not folder or not project or f"{folder}/".startswith(f"{project.rstrip('/')}/"):
+        return None
+    with contextlib.suppress(BrainError):  # it has been told of where the session stands
+        brain = brains.for_session(project, None)
+        if brain is not None and brain.root not in met:
+            return replace(call, cwd=project)
+    return None
+
+
+def _brain_to_serve(host: Host, call: HookCall, entry: Entry, met: set[Path], *, throttled: bool) -> str:
+    at = timeline.now()
     try:
         brain = brains.for_session(call.cwd, call.project_dir)
     except BrainError:
@@ -215,26 +250,55 @@ def _brain_to_serve(host: Host, call: HookCall, entry: Entry, *, throttled: bool
     if brain is None:
         entry.outcome = "no brain"
         return ""
+    met.add(brain.root)
     if call.event == "SessionEnd":
         sessions.end(brain, call.session)
     else:
-        sessions.beat(brain, call.session, host.agent, timeline.now())
-    with contextlib.suppress(BrainError):  # on a full disk; what is committed is published all the same
-        _leave_entry(host, call, brain)
-    from commonwealth.flows import publishing, sweeping  # noqa: PLC0415  # in the process that is left behind
-
-    if throttled and publishing.rests(brain.root, _QUIET) and not sweeping.anything_due(brain.root):
-        entry.outcome = "throttled"
+        sessions.beat(brain, call.session, host.agent, at)
+    asked = _keep(host, call, brain, entry, at)
+    if throttled and (not asked or _rests(brain)):
+        entry.outcome = entry.outcome or "throttled"
         _note_capture(host, call, "throttled")
         return ""
-    entry.outcome = "worker left"
+    entry.outcome = entry.outcome or "worker left"
     return str(brain.root)
 
 
-def _leave_entry(host: Host, call: HookCall, brain: brains.Brain, *, flush: bool = True) -> None:
-    """Ask for a sweep of the session's transcript. A sub-agent's is part of its session's."""
+def _rests(brain: brains.Brain) -> bool:
+    """Whether a worker would find nothing to do."""
+    from commonwealth.flows import due  # noqa: PLC0415  # in the process that is left behind
+
+    if due.anything_due(brain.root):
+        return False
+    from commonwealth.flows import publishing  # noqa: PLC0415  # as above
+
+    return publishing.rests(brain.root, _QUIET)
+
+
+def _keep(host: Host, call: HookCall, brain: brains.Brain, entry: Entry, at: str) -> bool:
+    """Ask for a sweep, in the user's own folder where the brain cannot be written: the next worker takes it from there.
+
+    False where the same was asked for a moment ago, and whoever did has left a worker. The log tells the truth of it.
+    """
+    if not call.transcript or call.subagent:
+        return True
+    wanted = _spooled(host, call, brain.cwd, at)
+    try:
+        return spool.put(spool.of_brain(brain.root), wanted)
+    except BrainError as error:
+        entry.outcome, entry.reason = "kept aside", one_line(error.message)
+    try:
+        spool.put(spool.of_home(), wanted)
+    except BrainError as error:
+        entry.outcome, entry.reason = "not kept", f"{entry.reason} {one_line(error.message)}"
+        _note_capture(host, call, "not kept")
+    return True
+
+
+def _leave_entry(host: Host, call: HookCall, brain: brains.Brain) -> None:
+    """Note that a session began whose end nobody may tell. A sub-agent's is part of its session's."""
     if call.transcript and not call.subagent:
-        spool.put(spool.of_brain(brain.root), _spooled(host, call, brain.cwd), flush=flush)
+        spool.put(spool.of_brain(brain.root), _spooled(host, call, brain.cwd, timeline.now()), flush=False)
 
 
 def _leave_for_later(host: Host, call: HookCall) -> None:
@@ -242,12 +306,12 @@ def _leave_for_later(host: Host, call: HookCall) -> None:
     _note_capture(host, call, "no clone")
     if call.transcript and not call.subagent and (folder := call.cwd or call.project_dir) and config.home().is_dir():
         with contextlib.suppress(BrainError):
-            spool.put(spool.of_home(), _spooled(host, call, folder))
+            spool.put(spool.of_home(), _spooled(host, call, folder, timeline.now()))
 
 
-def _spooled(host: Host, call: HookCall, folder: str) -> spool.Entry:
+def _spooled(host: Host, call: HookCall, folder: str, at: str) -> spool.Entry:
     ended = call.event == "SessionEnd"
-    return spool.Entry(call.event, host.name, call.session, call.transcript or "", folder, timeline.now(), ended)
+    return spool.Entry(call.event, host.name, call.session, call.transcript or "", folder, at, ended)
 
 
 def _note_capture(host: Host, call: HookCall, outcome: str) -> None:
@@ -319,6 +383,8 @@ def _masked(reason: str) -> str:
 
 _HANDLERS: dict[str, Callable[[Host, HookCall, float], None]] = {
     "SessionStart": _start,
+    "UserPromptSubmit": _tell,
+    "PreToolUse": _tell,
     "SessionEnd": _end,
     "PreCompact": _turn,
     "Stop": _turn,

@@ -202,7 +202,7 @@ def brief(screen: Screen, found: Brief, *, reasons: bool = False) -> None:
     if found.text:
         screen.exactly(found.text)
     else:
-        screen.remark("There is nothing to tell.")
+        screen.remark(f"There is nothing to tell{f': {found.reason}' if found.reason else ''}.")
     if reasons:
         for note, why in found.notes:
             screen.remark(f"{note}: {why}", "taken")

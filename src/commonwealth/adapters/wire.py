@@ -127,13 +127,19 @@ def _version(version: Version) -> JsonObject:
 
 
 def brief_json(brief: Brief) -> JsonObject:
-    """What is injected or recalled: the text, its tokens, the notes in it and those left out, with why."""
-    return {
+    """What is injected or recalled: the text, its tokens, the notes in it and those left out, with why; `reason` where
+    no note was looked at, `against` where an edit seems to contradict some."""
+    shown: JsonObject = {
         "text": brief.text,
         "tokens": brief.tokens,
         "notes": [{"id": note, "why": why} for note, why in brief.notes],
         "left": [{"id": note, "reason": reason} for note, reason in brief.left],
     }
+    if brief.reason:
+        shown["reason"] = brief.reason
+    if brief.against:
+        shown["against"] = list(brief.against)
+    return shown
 
 
 def receipt_json(receipt: Receipt) -> JsonObject:

@@ -25,9 +25,13 @@ def note(  # noqa: PLR0913 - a line says as much
     drafts: int = 0,
     kept: int = 0,
     model: str | None = None,
+    elsewhere: int = 0,
 ) -> None:
     """Add a line, where the user has a folder. `lines` are the first and last line looked at, 0 where none was.
     `model` is what became of asking a model, up to a colon; the line does not speak of it where none was to be asked.
+
+    `elsewhere` counts the entries of the transcript that were left out because they are of other repositories; the line
+    does not speak of it where none was.
 
     One full log is kept aside. A disk that takes no line is no reason to fail.
     """
@@ -44,6 +48,8 @@ def note(  # noqa: PLR0913 - a line says as much
     }
     if model is not None:
         line["model"] = model.partition(":")[0][:_WORD]
+    if elsewhere:
+        line["elsewhere"] = elsewhere
     home = config.home()
     path = home / "logs" / "capture.jsonl"
     with suppress(OSError):

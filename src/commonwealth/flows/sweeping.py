@@ -1,8 +1,4 @@
-"""The worker's round of the spool: each session that is due is swept, and what cannot be finished stays for the next.
-
-A session is due when its host says that it ends or is compacted, at the end of a turn when it was not swept lately, and
-when its file has rested: then nobody will say any more that it is over.
-"""
+"""The worker's round of the spool: each session that is due is swept, what cannot be finished stays for the next."""
 
 from __future__ import annotations
 
@@ -10,65 +6,22 @@ import math
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from commonwealth import timeline
 from commonwealth.errors import BrainError
 from commonwealth.faults import fault
-from commonwealth.flows import brains, capturelog, cursors, spool
+from commonwealth.flows import brains, capturelog, cursors, due, spool
+from commonwealth.flows.due import Due
 from commonwealth.flows.spool import Entry, Waiting
 from commonwealth.flows.sweep import FAILED, UNREADABLE, VANISHED, Told, sweep
 from commonwealth.repo.lock import FileLock
 
-RESTED = 1800.0
-"""Seconds after which a transcript that nobody wrote to is taken for complete."""
-
-BETWEEN = 600.0
-"""Seconds between the sweeps of a session that goes on, turn after turn."""
-
 TRIES = 5
 """Sweeps of one transcript that may be killed before it is given up."""
 
-_VANISHED = 86_400.0
 _AWAY = 30 * 86_400.0
 """Seconds that a session waits for a brain which cannot be opened."""
-
-_ASKED = frozenset({"PreCompact", "SessionEnd"})
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """Why a session is swept now; `complete` where its last turn is final."""
-
-    complete: bool
-
-
-def is_due(root: Path, found: Waiting) -> Due | None:
-    """Whether what waits is to be swept now."""
-    rested = _rests(found)
-    if found.newest.ended or rested:
-        return Due(complete=True)
-    if any(entry.trigger in _ASKED for entry in found.entries):
-        return Due(complete=False)
-    if all(entry.trigger in (spool.OPEN, "SessionStart") for entry in found.entries):
-        return None
-    entry = found.newest
-    lately = cursors.swept_within(root, entry.host, os.path.realpath(entry.transcript), BETWEEN)
-    return None if lately else Due(complete=False)
-
-
-def _rests(found: Waiting) -> bool:
-    """Whether nobody has written to the transcript for long; one that does not exist yet may still come."""
-    try:
-        return time.time() - os.stat(found.newest.transcript).st_mtime > RESTED
-    except OSError:
-        return found.age > _VANISHED
-
-
-def anything_due(root: Path) -> bool:
-    """Whether a worker would find something to sweep."""
-    return any(is_due(root, found) for found in spool.waiting(spool.of_brain(root)))
 
 
 def sweep_all(root: Path, seconds: float, *, asking: float = math.inf) -> int:
@@ -79,7 +32,8 @@ def sweep_all(root: Path, seconds: float, *, asking: float = math.inf) -> int:
     against it: that is in the log, and the entry waits.
     """
     end = time.monotonic() + seconds
-    done: set[tuple[str, str]] = set()
+    done: set[_Key] = set()
+    looked = 0
     with suppress(BrainError):
         _bring_home(root)
         lock = FileLock(str(spool.of_brain(root).parent / "sweeps.lock"), "sweeping")
@@ -90,41 +44,52 @@ def sweep_all(root: Path, seconds: float, *, asking: float = math.inf) -> int:
                 for found in ready:
                     if time.monotonic() >= end:
                         break
-                    done.add(_key(found))
+                    done |= {_key(found), (spool.taken_name(found), 0)}
+                    looked += 1
                     _serve(root, found, asking)
             finally:
                 lock.release()
         cursors.tidy(root)
-    return len(done)
+    return looked
 
 
-def _ready(root: Path, done: set[tuple[str, str]]) -> list[Waiting]:
+_Key = tuple[str, int]
+
+
+def _ready(root: Path, done: set[_Key]) -> list[Waiting]:
     """What is due and was not looked at yet; what killed a sweep before comes last."""
-    ready = [found for found in spool.waiting(spool.of_brain(root)) if _key(found) not in done and is_due(root, found)]
+    waiting = spool.waiting(spool.of_brain(root))
+    ready = [found for found in waiting if _key(found) not in done and due.is_due(root, found)]
     return sorted(ready, key=lambda found: found.newest.tries)
 
 
-def _key(found: Waiting) -> tuple[str, str]:
-    return found.newest.host, found.files[-1]
+def _key(found: Waiting) -> _Key:
+    """What tells a request from a later one for the same transcript."""
+    if spool.is_taken(found):
+        return found.files[-1], 0
+    with suppress(OSError):
+        return found.files[-1], os.stat(found.files[-1]).st_mtime_ns
+    return found.files[-1], -1
 
 
 def _serve(root: Path, found: Waiting, asking: float) -> None:
-    due = is_due(root, found)
-    if due is None:
+    why = due.is_due(root, found)
+    if why is None:
         return
     if found.newest.tries >= TRIES:
         _log(found.newest, "given up")
         spool.done(found)
         return
+    found = spool.trying(found)
+    why = due.is_due(root, found) or why  # its end may have been told since
+    size = _size(found)
     try:
-        found = spool.trying(found)
-        size = _size(found)
-        outcome = _swept(root, found.newest, _trigger(found), due, asking - time.monotonic())
+        outcome = _swept(root, found.newest, _trigger(found), why, asking - time.monotonic())
     except BrainError:
         spool.as_before(found)
         return
     fault("swept")
-    _settle(found, due, outcome, grew=_size(found) != size)
+    _settle(found, why, outcome, grew=_size(found) != size)
 
 
 def _trigger(found: Waiting) -> str:
@@ -140,7 +105,7 @@ def _size(found: Waiting) -> int:
         return -1
 
 
-def _swept(root: Path, entry: Entry, trigger: str, due: Due, seconds: float) -> str:
+def _swept(root: Path, entry: Entry, trigger: str, why: Due, seconds: float) -> str:
     """The outcome of one sweep. Raises BrainError where it has to be tried again; a fault of ours is told in the log,
     and counts as a try."""
     try:
@@ -149,13 +114,13 @@ def _swept(root: Path, entry: Entry, trigger: str, due: Due, seconds: float) -> 
         _log(entry, FAILED)
         raise
     told = Told(entry.host, entry.transcript, entry.session)
-    return sweep(brain, told, trigger=trigger, now=timeline.now(), complete=due.complete, seconds=seconds).outcome
+    return sweep(brain, told, trigger=trigger, now=timeline.now(), complete=why.complete, seconds=seconds).outcome
 
 
-def _settle(found: Waiting, due: Due, outcome: str, *, grew: bool) -> None:
+def _settle(found: Waiting, why: Due, outcome: str, *, grew: bool) -> None:
     """Take what was served out of the spool, unless its session goes on."""
-    over = due.complete and not grew
-    if outcome == VANISHED and not found.newest.ended and found.age < _VANISHED:
+    over = why.complete and not grew
+    if outcome == VANISHED and not found.newest.ended and found.age < due.VANISHED:
         over = False
     if over or (outcome == UNREADABLE and found.newest.ended):
         spool.done(found)
@@ -165,23 +130,23 @@ def _settle(found: Waiting, due: Due, outcome: str, *, grew: bool) -> None:
 
 
 def _bring_home(root: Path) -> None:
-    """Take over what was left in the user's folder while this brain could not be opened. What no rule gives to any
-    brain is forgotten; what belongs to another brain waits for that."""
+    """Take over what was left in the user's folder while this brain could not be opened or written. What belongs to
+    another brain waits for that, and what no rule gives to any brain for a while. Raises Refused where the brain still
+    cannot be written."""
     for found in spool.waiting(spool.of_home()):
         entry = found.newest
         try:
             brain = brains.for_session(entry.cwd, None)
         except BrainError:
+            brain = None
+        if brain is None:
             if found.age > _AWAY:
                 _log(entry, "given up")
                 spool.done(found)
-            continue
-        if brain is None:
-            spool.done(found)
-        elif brain.root == root or os.path.realpath(brain.root) == os.path.realpath(root):
-            for one in found.entries:
-                spool.put(spool.of_brain(root), one)
-            spool.done(found)
+        elif os.path.realpath(brain.root) == os.path.realpath(root):
+            ours = spool.taken(found)
+            spool.put(spool.of_brain(root), ours.newest)
+            spool.done(ours)
 
 
 def _log(entry: Entry, outcome: str) -> None:

@@ -9,4 +9,5 @@ HOST = Host(
     agent="Claude Code",
     project_variable="CLAUDE_PROJECT_DIR",
     context_events=frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"}),
+    asks=True,
 )

@@ -8,8 +8,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from commonwealth.hosts.edits import Edit, edit_of
+
 CONTEXT_LIMIT = 9_500
 """UTF-16 units of context in one answer. Above 10,000 Claude Code shows a stub, Codex cuts out the middle."""
+
+LONGEST_PROMPT = 20_000
+"""Characters of a prompt that are looked at: what stands first says what it is about."""
 
 _LONGEST_FIELD = 4096
 
@@ -19,13 +24,15 @@ class Host:
     """What differs between the hosts' hooks.
 
     `project_variable` names the host's own word for the session's project. Only the answer to one of
-    `context_events` may carry text for the model: others reject it, or show it as an error.
+    `context_events` may carry text for the model: others reject it, or show it as an error. `asks` where a hook can
+    have the person asked before a tool is used.
     """
 
     name: str
     agent: str
     project_variable: str | None
     context_events: frozenset[str]
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,8 @@ class HookCall:
     """What a host said to a hook. A field that it left out, or that makes no sense, is None.
 
     `event` is spelled as the host spells it; `source` says why a session starts (startup, resume, clear,
-    compact); `again` is true when a Stop hook has already made the model go on.
+    compact); `again` is true when a Stop hook has already made the model go on; `agent` names a helper of the session;
+    `prompt` is what the person asks, and `edit` what a tool is about to change.
     """
 
     event: str
@@ -43,7 +51,19 @@ class HookCall:
     transcript: str | None = None
     source: str | None = None
     again: bool = False
-    subagent: bool = False
+    agent: str | None = None
+    prompt: str = ""
+    edit: Edit | None = None
+
+    @property
+    def subagent(self) -> bool:
+        """Whether a session's helper speaks, and not the session itself."""
+        return self.agent is not None
+
+    @property
+    def reader(self) -> str | None:
+        """Who reads the answer: the session, or a helper of it with a context of its own."""
+        return f"{self.session} {self.agent}" if self.session and self.agent else self.session
 
 
 def parse(host: Host, event: str, raw: bytes, env: Mapping[str, str], *, whole: bool = True) -> HookCall | None:
@@ -63,7 +83,9 @@ def parse(host: Host, event: str, raw: bytes, env: Mapping[str, str], *, whole: 
         transcript=_folder(data.get("transcript_path")),
         source=_text(data.get("source")),
         again=data.get("stop_hook_active") is True,
-        subagent=_text(data.get("agent_id")) is not None,
+        agent=_text(data.get("agent_id")),
+        prompt=_prompt(data.get("prompt")),
+        edit=edit_of(data.get("tool_name"), data.get("tool_input")),
     )
 
 
@@ -111,22 +133,29 @@ def _text(value: object) -> str | None:
     return value
 
 
+def _prompt(value: object) -> str:
+    return value[:LONGEST_PROMPT].replace("\0", " ") if isinstance(value, str) else ""
+
+
 def _folder(value: object) -> str | None:
     path = _text(value)
     return path if path and os.path.isabs(path) else None
 
 
-def render(host: Host, event: str, context: str, notice: str | None = None) -> str:
+def render(host: Host, event: str, context: str, notice: str | None = None, question: str | None = None) -> str:
     """The answer to `event` as one line of JSON, or nothing where there is nothing that the host may be told.
 
     `context` is for the model, `notice` for the person. No key but these two: Codex rejects an answer with an
-    unknown one as a whole.
+    unknown one as a whole. `question` has the person asked whether the tool may be used, where the host can ask.
     """
     if event not in host.context_events or not (context or notice):
         return ""
     answer: dict[str, object] = {}
     if context:
-        answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": _within(context)}
+        said = {"hookEventName": event, "additionalContext": _within(context)}
+        if question and host.asks and event == "PreToolUse":
+            said |= {"permissionDecision": "ask", "permissionDecisionReason": question}
+        answer["hookSpecificOutput"] = said
     if notice:
         answer["systemMessage"] = notice
     return json.dumps(answer)

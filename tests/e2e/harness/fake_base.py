@@ -6,6 +6,7 @@ A script is a list of turns; a turn is what the model says in one reply:
     {"tool": "Bash", "input": {"command": "ls"}}         one tool call
     {"text": "Let me look", "tool": "Bash", "input": {}} text, then a tool call
     {"tools": [{"tool": "A", "input": {}}, ...]}         several calls in one reply
+    {"tool": "apply_patch", "free": "*** Begin Patch …"} a call of a tool that takes text as it is (Codex)
     {"status": 529, "error": "overloaded"}               an HTTP error for this request
     {"delay": 2.0, "text": "slow"}                       wait, then answer
     {"when": "some text", "text": "..."}                 only for a request that contains the text
@@ -34,10 +35,11 @@ Say = str | dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call of a turn."""
+    """One tool call of a turn; `free` is its input where that is plain text."""
 
     tool: str
     input: dict[str, Any]
+    free: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Turn:
             return cls(text=say)
         calls = ([say] if "tool" in say else []) + say.get("tools", [])
         own = {key: say[key] for key in ("text", "status", "error", "delay", "when") if key in say}
-        return cls(calls=tuple(Call(call["tool"], call.get("input", {})) for call in calls), **own)
+        return cls(calls=tuple(Call(call["tool"], call.get("input", {}), call.get("free")) for call in calls), **own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,9 @@ def _call_item(body: Body, call: Call, number: int, position: int) -> Body:
         "name": call.tool,
         "arguments": json.dumps(call.input),
     }
+    if call.free is not None:
+        given = {key: value for key, value in item.items() if key != "arguments"}
+        return given | {"type": "custom_tool_call", "id": f"ctc_{number:04d}_{position}", "input": call.free}
     for tool in body.get("tools", []):
         prefix = f"{tool.get('name')}__"
         if tool.get("type") == "namespace" and call.tool.startswith(prefix):

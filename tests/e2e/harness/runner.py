@@ -205,10 +205,12 @@ class CodexBox(Box):
         trust_hooks: bool = True,
         bypass: bool = True,
         seconds: float = 90,
+        model: str = "scripted",
     ) -> Result:
-        """One headless session, `codex exec PROMPT`; without `bypass` a tool that needs a person is refused."""
+        """One headless session, `codex exec PROMPT`; without `bypass` a tool that needs a person is refused. The tools
+        that Codex offers depend on the `model`: to one that it does not know it offers no patches."""
         with fake_openai.FakeOpenAI(turns) as fake:
-            command = [self.executable, "exec", *_provider(fake.url), "--skip-git-repo-check"]
+            command = [self.executable, "exec", *_provider(fake.url, model), "--skip-git-repo-check"]
             if bypass:
                 command.append("--dangerously-bypass-approvals-and-sandbox")
             if trust_hooks:
@@ -218,10 +220,10 @@ class CodexBox(Box):
             return Result(code, out, err, tuple(fake.requests), tuple(seen))
 
 
-def _provider(url: str) -> list[str]:
+def _provider(url: str, model: str) -> list[str]:
     """The options that point Codex at the fake server; the user's own config stays as it is."""
     settings = {
-        "model": '"scripted"',
+        "model": f'"{model}"',
         "model_provider": '"fake"',
         "model_providers.fake.name": '"fake"',
         "model_providers.fake.base_url": f'"{url}/v1"',

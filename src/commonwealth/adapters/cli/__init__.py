@@ -21,7 +21,7 @@ TREE = {
         "recall": ("finding", "Print what the brain knows about a subject, ready to read."),
         "read": ("finding", "Show one note with its links and history."),
         "history": ("versions", "Show the versions of a note, or bring one back."),
-        "brief": ("finding", "Show what a new session here would be told, and why."),
+        "brief": ("finding", "Show what a session here would be told, and why."),
     },
     "Share": {
         "work": ("work", "Say what you are changing, and see who is changing the same."),

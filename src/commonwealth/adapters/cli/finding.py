@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
-from commonwealth import timeline, userconfig
+from commonwealth import config, timeline, userconfig
 from commonwealth.adapters import show, wire
 from commonwealth.adapters.cli import filters
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
 from commonwealth.adapters.cli.wording import warned
-from commonwealth.flows import brief, indexing, recall
+from commonwealth.errors import Usage
+from commonwealth.flows import brief, indexing, moments, recall
 
 budget_option = click.option(
     "--budget", type=click.IntRange(min=50), metavar="TOKENS", help="The most that the text may take."
@@ -58,7 +62,7 @@ def recall_command(call: Call, query: tuple[str, ...], as_of: str | None, budget
     Notes are quoted as data between two marked lines, and the text stays within the budget.
     """
     brain, now = call.brain(), timeline.now()
-    tokens = budget or userconfig.load().start_tokens
+    tokens = budget or userconfig.load().start_tokens or config.DEFAULT_START_TOKENS
     text = " ".join(query)
     wanted = filters.query(text, values, brain, now)
     found = recall.recall(brain, text, budget=tokens, now=now, filters=wanted, as_of=as_of)
@@ -84,18 +88,64 @@ def read_command(call: Call, note_id: str, as_of: str | None) -> int:
     return 0
 
 
-@command("brief", "brain brief", "brain brief --json | jq '.left'")
+_EVENTS = {
+    "start": "start",
+    "sessionstart": "start",
+    "prompt": "prompt",
+    "userpromptsubmit": "prompt",
+    "edit": "edit",
+    "pretooluse": "edit",
+}
+
+
+def _moment(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and value.lower() not in _EVENTS:
+        raise click.BadParameter(f"{value} is none of start, prompt, edit, SessionStart, UserPromptSubmit, PreToolUse.")
+    return _EVENTS[value.lower()] if value else None
+
+
+@command(
+    "brief",
+    "brain brief",
+    "brain brief --prompt 'why do retries of refunds fail?'",
+    "brain brief --file src/payments/RetryPolicy.ts",
+    "brain brief --json | jq '.left'",
+)
+@click.option("--event", metavar="EVENT", callback=_moment, help="start, prompt or edit, or as a host spells it.")
+@click.option("--prompt", metavar="TEXT", help="What the person asks; `-` reads it from stdin.")
+@click.option("--file", "files", metavar="PATH", multiple=True, help="A file that is about to be changed.")
+@click.option("--change", metavar="TEXT", default="", help="The text or patch that comes in; `-` reads it from stdin.")
 @budget_option
 @with_call
-def brief_command(call: Call, budget: int | None) -> int:
-    """Show what a new session here would be told, and why.
+def brief_command(
+    call: Call, event: str | None, prompt: str | None, files: tuple[str, ...], change: str, budget: int | None
+) -> int:
+    """Show what a session here would be told, and why: at its start, at a prompt, or before a file is changed.
 
     Stdout is exactly the text that a coding tool gets. Beside it, on stderr, stands why each note was taken or
-    left.
+    left. Notes that a session was told already are told here again.
     """
-    tokens = budget or userconfig.load().start_tokens
-    found = brief.session_start(call.brain(), now=timeline.now(), budget=tokens, ask=indexing.ask)
+    event = event or ("prompt" if prompt is not None else "edit" if files else "start")
+    if event == "prompt" and prompt is None:
+        raise Usage("A prompt brings nothing without its text.", hint="Give it with `--prompt`.")
+    if event == "edit" and not files:
+        raise Usage("An edit needs the file that is changed.", hint="Name it with `--file`.")
+    brain, own, now = call.brain(), userconfig.load(), timeline.now()
+    tokens = budget or moments.tokens(event, own, brain, os.environ)
+    if not tokens:
+        found = brief.Brief("", 0, reason=f"what a session is told then ({event}) is switched off")
+    elif event == "prompt":
+        found = brief.at_prompt(brain, _given(prompt or ""), now=now, budget=tokens, ask=indexing.ask)
+    elif event == "edit":
+        paths = [os.path.join(brain.cwd, path) for path in files]
+        found = brief.before_edit(brain, paths, _given(change), now=now, budget=tokens, ask=indexing.ask)
+    else:
+        found = brief.session_start(brain, now=now, budget=tokens, ask=indexing.ask)
     return show_brief(call, found, reasons=True)
+
+
+def _given(text: str) -> str:
+    return sys.stdin.read() if text == "-" else text
 
 
 def show_brief(call: Call, found: brief.Brief, *, reasons: bool = False) -> int:

@@ -11,7 +11,7 @@ from commonwealth.adapters.cli import documents, hosted
 from commonwealth.adapters.cli.call import Call, with_call
 from commonwealth.adapters.cli.frame import command
 from commonwealth.errors import Damaged, Refused
-from commonwealth.flows import doctor, identity, indexing, mending, syncing
+from commonwealth.flows import doctor, hooklog, identity, indexing, mending, syncing
 from commonwealth.flows.doctor import Check
 
 
@@ -31,7 +31,8 @@ def doctor_command(call: Call, *, fix: bool) -> int:
     code is 1 when a check fails.
     """
     with call.screen.working("Mending" if fix else "Looking") as say:
-        checks = (*(_mended(call) if fix else ()), *doctor.doctor(call.selector, call.folder, say), *_plugins())
+        looked = doctor.doctor(call.selector, call.folder, say)
+        checks = (*(_mended(call) if fix else ()), *looked, *_plugins(), *hooklog.checks())
     if call.screen.as_json:
         call.screen.document(documents.checks(checks))
     else:
