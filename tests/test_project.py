@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from commonwealth import config, userconfig
 from commonwealth.config import CONFIG_PATH, brain_config
 from commonwealth.flows.contents import derive
 
@@ -32,8 +33,8 @@ class WorkTree:
 
 
 def test_the_derived_files_of_the_project_are_what_brain_makes_of_its_decisions() -> None:
-    config = brain_config((ROOT / CONFIG_PATH).read_text(encoding="utf-8"), CONFIG_PATH)
-    made = derive(config.name, config.folders, None, WorkTree())
+    own = brain_config((ROOT / CONFIG_PATH).read_text(encoding="utf-8"), CONFIG_PATH)
+    made = derive(own.name, own.folders, None, WorkTree())
     assert made["COMMONWEALTH.md"]
     for path, data in made.items():
         assert WorkTree().read(path) == data, f"{path} is stale: run `brain sync` in the project's folder"
@@ -59,6 +60,15 @@ def test_every_test_that_the_readme_names_exists() -> None:
     assert named
     for path in named:
         assert (ROOT / path.split(" ")[0]).exists(), path
+
+
+def test_the_documentation_names_every_setting() -> None:
+    page = (ROOT / "docs/concepts.md").read_text(encoding="utf-8").partition("## Settings")[2]
+    yours, _, team = page.partition("The team's")
+    for name in (*userconfig.SETTINGS, userconfig.CONSENTS, userconfig.FORGES):
+        assert f"`{name}`" in yours, name
+    for name in config._BRAIN_KEYS:
+        assert f"`{name}`" in team, name
 
 
 def test_no_source_file_holds_more_than_one_idea() -> None:

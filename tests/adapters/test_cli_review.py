@@ -186,6 +186,28 @@ def test_on_a_terminal_one_key_decides_each(root: Path, git: Callable[..., str],
     assert [file.note.id for file in store.staged(root)[0]] == [ids[2], ids[4]]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_where_a_team_takes_requests_a_key_proposes_and_none_approves(
+    root: Path, git: Callable[..., str], tmp_path: Path
+) -> None:
+    bare = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(bare))
+    path = root / ".commonwealth/config.yaml"
+    path.write_text(path.read_text().replace("review: auto", "review: pull-request"), encoding="utf-8")
+    git(root, "remote", "add", "origin", str(bare))
+    git(root, "push", "-q", "origin", "HEAD:main")
+    head = git(root, "rev-parse", "HEAD")
+    ids = [staged(root, f"Fact {number} holds", number) for number in range(1, 4)]
+    said = on_terminal(root, "appr")
+    assert "[p]ropose" in said
+    assert "[a]pprove" not in said
+    assert git(root, "rev-parse", "HEAD") == head
+    (branch,) = git(bare, "for-each-ref", "--format=%(refname)", "refs/heads/notes").split()
+    names = git(bare, "diff", "--name-only", f"main...{branch}").split()
+    assert sorted(Path(name).stem for name in names) == sorted(ids[:2])
+    assert [file.stem for file in (root / "staging/dropped").iterdir()] == [ids[2]]
+
+
 def on_terminal(root: Path, keys: str, **env: str) -> str:
     """What `brain review` says on a terminal where these keys are pressed, each once it is asked for."""
     pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")

@@ -152,28 +152,30 @@ def test_a_base_that_is_no_commit_is_refused(sound: Brain, base: str) -> None:
 
 # The generated files
 
+SOURCE = "git+https://git.example.com/acme/commonwealth.git@4f8c2ab"
+
 
 @pytest.mark.parametrize("name", list(checkfiles.PLACES))
 def test_a_generated_file_is_valid_written_once_and_never_over_a_persons(sound: Brain, name: str) -> None:
-    path, written = checkfiles.write(sound, name)
+    path, written = checkfiles.write(sound, name, SOURCE)
     place = sound.root / path
     said = yaml.safe_load(place.read_text(encoding="utf-8"))
     assert written
     assert said
-    assert checkfiles.write(sound, name) == (path, False)
+    assert checkfiles.write(sound, name, SOURCE) == (path, False)
     place.write_text("mine: true\n", encoding="utf-8")
     with pytest.raises(Refused, match="yours"):
-        checkfiles.write(sound, name)
+        checkfiles.write(sound, name, SOURCE)
     assert place.read_text(encoding="utf-8") == "mine: true\n"
     place.unlink()
     place.symlink_to(sound.root / "elsewhere")
     with pytest.raises(Refused):
-        checkfiles.write(sound, name)
+        checkfiles.write(sound, name, SOURCE)
     assert not (sound.root / "elsewhere").exists()
 
 
 def _script(brain: Brain, name: str) -> str:
-    said = yaml.safe_load(checkfiles.text(brain, name))
+    said = yaml.safe_load(checkfiles.text(brain, name, SOURCE))
     if name == "gitlab":
         return str(said["brain-check"]["script"][-1])
     steps = said["jobs"]["check"]["steps"]

@@ -18,6 +18,7 @@ from commonwealth.flows.requests import send
 from commonwealth.model import Note, Provenance, Receipt
 from commonwealth.notes import candidate, codec, naming, store
 from commonwealth.notes.candidate import Origin
+from commonwealth.repo import notebranch
 from tests.repo.receiving import hook, listen, options, refs
 
 from .conftest import NOW, Teammate, record, recorded, search_all
@@ -481,6 +482,61 @@ def test_a_brain_that_takes_requests_only_stages_what_is_remembered_and_sends_it
     (branch,) = branches(git, remote)
     merge(git, remote, branch, "squash")
     assert items(round_(alice))[receipt.ids[0]] == "merged"
+
+
+def test_what_was_approved_here_is_no_merged_request(alice: Brain) -> None:
+    one, two = staged(alice), staged(alice, "Two")
+    ask(alice, Host(), one, two)
+    approved = review.approve(alice, [one], session=Session(), now=LATER)
+    assert approved.state == "committed"
+    assert any("/pull/1" in warning and "close that" in warning for warning in approved.warnings)
+    receipt = round_(alice, Host())
+    assert items(receipt).get(one) != "merged"
+    (line,) = [warning for warning in receipt.warnings if one in warning]
+    assert "by an approval here" in line
+    assert "/pull/1" in line
+    assert [warning for warning in round_(alice, Host()).warnings if one in warning] == []
+    assert requestlog.by_candidate(alice.root).keys() == {two}
+
+
+def test_a_merged_request_whose_candidate_is_there_is_merged_also_where_others_review(
+    alice: Brain, remote: Path, git: PlainGit
+) -> None:
+    one = staged(alice)
+    ask(alice, Host(), one)
+    merge(git, remote, branches(git, remote)[0], "squash", change="Reviewed by Bob.\n")
+    assert items(round_(alice))[one] == "merged"
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_without_the_remote_nothing_is_sent_and_the_step_is_to_ask_again(
+    alice: Brain, remote: Path, count: int
+) -> None:
+    ids = [staged(alice, f"Fact {number} holds") for number in range(count)]
+    remote.rename(remote.parent / "away.git")
+    with pytest.raises(Offline) as offline:
+        ask(alice, Host(), *ids)
+    hint = offline.value.hint or ""
+    named = "--all" if count > 5 else " ".join(ids)
+    assert f"`brain review pr {named}` asks again" in hint
+    assert "goes out with the next sync" not in hint
+    assert review.listed(alice).waiting == count
+    remote.parent.joinpath("away.git").rename(remote)
+    assert ask(alice, Host(), *ids).receipt.state == "staged"
+
+
+def test_a_push_that_finds_no_remote_any_more_names_the_same_step(
+    alice: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise Offline("The remote could not be reached.", hint="what waits goes out with the next sync")
+
+    one = staged(alice)
+    monkeypatch.setattr(notebranch, "offer", away)
+    receipt = ask(alice, Host(), one).receipt
+    assert receipt.state == "deferred"
+    assert f"brain review pr {one}" in (receipt.reason or "")
+    assert "next sync" not in (receipt.reason or "")
 
 
 def test_no_request_asks_nothing_of_the_remote(alice: Brain) -> None:

@@ -303,10 +303,13 @@ def _leave_entry(host: Host, call: HookCall, brain: brains.Brain) -> None:
 
 def _leave_for_later(host: Host, call: HookCall) -> None:
     """Keep the request of a session whose brain is not here, or cannot be opened."""
-    _note_capture(host, call, "no clone")
-    if call.transcript and not call.subagent and (folder := call.cwd or call.project_dir) and config.home().is_dir():
-        with contextlib.suppress(BrainError):
+    outcome, folder = "no clone", call.cwd or call.project_dir
+    if call.transcript and not call.subagent and folder and config.home().is_dir():
+        try:
             spool.put(spool.of_home(), _spooled(host, call, folder, timeline.now()))
+        except BrainError:
+            outcome = "not kept"
+    _note_capture(host, call, outcome)
 
 
 def _spooled(host: Host, call: HookCall, folder: str, at: str) -> spool.Entry:

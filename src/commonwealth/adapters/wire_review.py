@@ -98,10 +98,16 @@ def _asked_json(one: Waiting, asked: Mapping[str, Request]) -> JsonObject:
     return shown
 
 
-def shown_json(found: Shown, said: Words | None = None) -> JsonObject:
+def shown_json(found: Shown, said: Words | None = None, request: Request | None = None) -> JsonObject:
     """`review show`: the candidate whole, with the notes that speak for and against it; a title is null where there is
-    no such note. `said` are the words of the session, where its file is still there."""
-    shown = candidate_json(found.candidate, body=True)
+    no such note. `state` is waiting or dropped, `verdict` the gate's, null for what was not captured. `said` are the
+    words of the session, where its file is still there, and `request` the one that it is in, or was."""
+    one = found.candidate
+    shown = candidate_json(one, body=True)
+    shown["state"] = "dropped" if one.is_dropped else "waiting"
+    shown["verdict"] = one.origin.verdict if one.origin else None
+    if request is not None:
+        shown["request"] = request_json(request)
     shown["neighbours"] = [hit_json(hit) for hit in found.neighbours]
     shown["wouldSupersede"] = _links(found.supersedes)
     shown["contradicts"] = _links(found.contradicts)

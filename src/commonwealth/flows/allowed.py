@@ -133,7 +133,10 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise Damaged(f"{path} cannot be read ({error}).", hint=_HINT) from None
+        if path.is_dir():
+            raise Damaged(f"{path} is a folder, where a file belongs.", hint=f"Move it away. {_HINT}") from None
+        cause = getattr(error, "strerror", None) or error
+        raise Damaged(f"{path} cannot be read ({cause}).", hint=_HINT) from None
 
 
 def _parsed(text: str, path: Path) -> tuple[Allowed, ...]:

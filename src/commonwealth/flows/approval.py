@@ -16,7 +16,7 @@ from commonwealth import timeline
 from commonwealth.curate import secrets
 from commonwealth.errors import BadNote, Damaged, Refused, Usage
 from commonwealth.faults import fault
-from commonwealth.flows import allowed, identity, indexing, recall, replaced, saving, supersede, unseen
+from commonwealth.flows import fitting, identity, indexing, recall, replaced, saving, supersede, unseen
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Identity, Session
 from commonwealth.flows.replaced import Old
@@ -34,7 +34,8 @@ _TOLD = 5
 @dataclass(slots=True)
 class Approval:
     """One approval, planned anew whenever a race is lost. `done` are the files that may leave the queue once the
-    commit stands, `aside` those that say what canon says already, with the id of that note."""
+    commit stands, `aside` those that say what canon says already, with the id of that note, and `left` tells of those
+    that did not leave it."""
 
     brain: Brain
     chosen: Sequence[Waiting]
@@ -44,7 +45,9 @@ class Approval:
     by_itself: bool = False
     """Nobody has looked at them, as of drafts that land by themselves: then no `reviewed` says so."""
     anyway: bool = False
-    """The person knows what `unseen.reasons` finds."""
+    """The person knows what speaks against them."""
+    unread: bool = False
+    """No person named them: what the gate said against one of them may not have been read."""
     doubts: dict[str, str] = field(default_factory=dict)
     """By path of a candidate, what nobody was told of when it was staged."""
     items: list[Item] = field(default_factory=list)
@@ -54,6 +57,7 @@ class Approval:
     """By key of their ids the notes that this approval brings into canon."""
     changes: dict[str, Change] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    left: tuple[str, ...] = ()
     known: dict[str, NoteFile] = field(default_factory=dict)
     alike: dict[str, tuple[NoteFile, ...]] = field(default_factory=dict)
 
@@ -62,8 +66,8 @@ class Approval:
         titles = [one_line(one.note.title, 60) for one in self.chosen]
         what = titles[0] if len(titles) == 1 else f"{len(titles)} notes"
         word = "Capture" if self.by_itself else "Approve"
-        if not self.anyway:  # before the lock: a search for each takes its time, and a lost race is no harm here
-            self.doubts = unseen.reasons(self.brain, self.chosen, self.now)
+        # Before the lock: a search for each takes its time, and a lost race is no harm here.
+        self.doubts = unseen.reasons(self.brain, self.chosen, self.now)
         receipt = saving.save(
             self.brain,
             self._plan,
@@ -72,10 +76,9 @@ class Approval:
             author=self.author,
             now=self.now,
             command="capture" if self.by_itself else "review",
+            then=self._clear,
         )
-        fault("approve-committed")
-        warnings = [*receipt.warnings, *self._cleared()]
-        return replace(receipt, items=tuple(self.items), warnings=tuple(warnings))
+        return replace(receipt, items=tuple(self.items), warnings=(*receipt.warnings, *self.left))
 
     # The plan
 
@@ -99,9 +102,9 @@ class Approval:
 
     def _nothing(self) -> Receipt:
         if doubted := [item for item in self.items if item.state == "staged"]:
-            reason = f"{doubted[0].reason}, which nobody was told of"
-            step = f"`brain review show {doubted[0].id}`, then `brain review approve --anyway` or `reject`."
-            return Receipt("staged", tuple(item.id for item in doubted), reason=reason, next=step)
+            named = doubted[0].id
+            step = f"`brain review edit {named}` mends it, `brain review approve {named} --anyway` takes it as it is."
+            return Receipt("staged", tuple(item.id for item in doubted), reason=doubted[0].reason, next=step)
         refused = [item for item in self.items if item.state == "refused"]
         fine = tuple(item.id for item in self.items if item.state == "unchanged")
         if fine or not refused:
@@ -123,7 +126,7 @@ class Approval:
             except BadNote as error:
                 self._refuse(one.note.id, error.message)
             except FileNotFoundError:
-                found = indexing.ask(self.brain, partial(_exactly, note_id=one.note.id))
+                found = indexing.ask(self.brain, partial(exactly, note_id=one.note.id))
                 if found is not None and saving.is_committed(self.brain, found.path):
                     self.items.append(Item(one.note.id, "unchanged", APPROVED))
                 else:
@@ -134,7 +137,7 @@ class Approval:
 
         def question(conn: sqlite3.Connection) -> None:
             for one in present:
-                found = _exactly(conn, one.note.id)
+                found = exactly(conn, one.note.id)
                 if found is not None:
                     self.known[naming.id_key(one.note.id)] = found
                 self.alike[one.path] = lookup.by_title(conn, one.note.title)
@@ -144,7 +147,7 @@ class Approval:
 
     def _take(self, one: Waiting) -> None:
         """Plan one candidate. Raises Refused with what is in its way."""
-        require_fit(one)
+        fitting.require_fit(one)
         note, text = self._reviewed(one)
         place = self._place(note)
         if place is not None and self._is_same(one, place):
@@ -161,10 +164,12 @@ class Approval:
             self.items.append(Item(one.note.id, "unchanged", f"{double} says the same already"))
             self.aside.append((one, double))
             return
-        if (doubt := self.doubts.get(one.path)) is not None:
-            self.items.append(Item(one.note.id, "staged", doubt))
+        told, doubts = unseen.told(one), [doubt for doubt in (unseen.slip(one), self.doubts.get(one.path)) if doubt]
+        if not self.anyway and (held := [*doubts, *(told if self.unread else ())]):
+            self.items.append(Item(one.note.id, "staged", held[0]))
             return
         self._add(one, note, Change(self._path(note), text.encode()))
+        self.warnings += [f"{note.id} is canon now, though: {reason}" for reason in (*told, *doubts)]
 
     def _add(self, one: Waiting, note: Note, change: Change) -> None:
         """Plan the file of a note and the ends of what it replaces."""
@@ -305,6 +310,11 @@ class Approval:
     def _refuse(self, note_id: str, reason: str) -> None:
         self.items.append(Item(note_id, "refused", reason))
 
+    def _clear(self) -> None:
+        """`_cleared`, before anybody else can decide about one of them."""
+        fault("approve-committed")
+        self.left = tuple(self._cleared())
+
     def _cleared(self) -> Iterator[str]:
         """Take what was approved out of the queue, and set aside what canon says already; what stood in the way."""
         for one in self.done:
@@ -326,31 +336,21 @@ class Approval:
 def as_canon(brain: Brain, one: Waiting, *, session: Session, now: str) -> tuple[str, bytes, Note]:
     """The file that a candidate would be in canon, where somebody else is to let it in: path, bytes and note, not
     reviewed yet. Raises Refused for one that cannot be a note, or holds a secret."""
-    require_fit(one)
+    fitting.require_fit(one)
     approval = Approval(brain, [one], identity.whoami(brain), session, now, by_itself=True)
     note, text = approval._reviewed(one)
     return approval._path(note), text.encode(), note
+
+
+def says_so(brain: Brain, one: Waiting, place: str) -> bool:
+    """Whether the note of canon at `place` is this candidate, in the version that lies there or an earlier one."""
+    return Approval(brain, [one], identity.whoami(brain), Session(), "")._is_same(one, place)
 
 
 def dropped(one: Waiting, *, by: str | None, because: str | None, now: str) -> candidate.Origin:
     """The origin of a candidate that is turned down."""
     known = one.origin or candidate.Origin(source="remember", at=one.note.created_at)
     return replace(known, dropped_at=now, dropped_by=by, dropped_because=because)
-
-
-def require_fit(one: Waiting) -> None:
-    """Raises Refused for a candidate that cannot be a note of canon."""
-    if one.note.kind not in closing.KINDS:
-        raise Refused(f"{one.path} is of kind {one.note.kind}; a candidate is a memory or a decision.")
-    if one.note.status in CLOSED_STATUSES:
-        raise Refused(f"{one.path} has the status {one.note.status}: a new note cannot be closed already.")
-    finding = saving.secret_in(one.note)
-    step = "Take it out with `brain review edit`, or reject the candidate."
-    if finding is None:
-        step = f"Take it out of {one.path}."
-        finding = next(iter(allowed.scan(one.data.decode("utf-8", "replace"), "the file", note=one.note.id)), None)
-    if finding is not None:
-        raise Refused(f"secret: {finding.where} ({finding.rule}).", hint=f"{step}{finding.allowing}")
 
 
 def _in_order(present: Sequence[Waiting]) -> Iterator[Waiting]:
@@ -370,7 +370,7 @@ def _in_order(present: Sequence[Waiting]) -> Iterator[Waiting]:
         yield from visit(one)
 
 
-def _exactly(conn: sqlite3.Connection, note_id: str) -> NoteFile | None:
+def exactly(conn: sqlite3.Connection, note_id: str) -> NoteFile | None:
     """The note of canon with this very id."""
     key = naming.id_key(note_id)
     return next((file for file in lookup.get(conn, note_id) if naming.id_key(file.note.id) == key), None)

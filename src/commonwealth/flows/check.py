@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from commonwealth.config import CONFIG_PATH, OWN_FOLDERS
+from commonwealth.config import CONFIG_PATH
 from commonwealth.curate import dedupe, injection, secrets
 from commonwealth.errors import BadNote, Refused
 from commonwealth.flows import allowed, curating, leaks, looking
@@ -21,7 +21,7 @@ from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.model import Finding, Note
 from commonwealth.notes import codec, naming
-from commonwealth.repo import markers, workfiles
+from commonwealth.repo import markers, ownfolders, workfiles
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git, fields
 from commonwealth.safetext import one_line
@@ -155,11 +155,12 @@ def _parse(content: Content, data: Mapping[str, bytes], scope: frozenset[str]) -
 def _own_folders(git: Git) -> Iterator[Defect]:
     tracked: dict[str, list[str]] = defaultdict(list)
     for path in fields(git.run("ls-files", "-z", "--cached")):
-        tracked[path.partition("/")[0].casefold()].append(path)
-    for folder in OWN_FOLDERS:
-        if paths := tracked.get(folder):
-            message = f"{folder}/ belongs to one clone and is tracked ({len(paths)} files)"
-            yield Defect("own-folder", paths[0], 0, f"{message}: `git rm -r --cached {folder}`")
+        if ownfolders.holds(path):
+            tracked[path.partition("/")[0]].append(path)
+    for folder, paths in tracked.items():
+        came = ownfolders.since(git, paths[0])
+        message = f"{folder}/ belongs to one clone and is tracked ({len(paths)} files{f', {came}' if came else ''})"
+        yield Defect("own-folder", paths[0], 0, f"{message}: `git rm -r --cached {folder}`, then commit")
 
 
 def _markers(files: _Files) -> Iterator[Defect]:
@@ -300,7 +301,9 @@ def _duplicates(files: _Files, now: str) -> Iterator[Defect]:
 
 def _repeats(one: Note, other: Note) -> bool:
     found = dedupe.compare(one, other)
-    return found.kind in (dedupe.SAME, dedupe.MORE) or (found.kind == dedupe.NEAR and found.score >= _NEAR)
+    return found.kind in (dedupe.SAME, dedupe.REWORDED, dedupe.MORE) or (
+        found.kind == dedupe.NEAR and found.score >= _NEAR
+    )
 
 
 def _range(git: Git, files: _Files, since: str) -> Iterator[Defect]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 
-from commonwealth import __version__
 from commonwealth.errors import Refused
+from commonwealth.flows import installing
 from commonwealth.flows.brains import Brain
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import main_branch
@@ -34,7 +34,7 @@ jobs:
         with:
           python-version: "3.12"
       - name: Install
-        run: python -m pip install --quiet "commonwealth=={version}"
+        run: python -m pip install --quiet "{source}"
       - name: Check the notes
         env:
           BASE: ${{{{ github.event.pull_request.base.sha }}}}
@@ -50,27 +50,31 @@ brain-check:
     - if: $CI_PIPELINE_SOURCE == "merge_request_event"
     - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
   script:
-    - python -m pip install --quiet "commonwealth=={version}"
+    - python -m pip install --quiet "{source}"
     - brain check --brain . ${{CI_MERGE_REQUEST_DIFF_BASE_SHA:+--base "$CI_MERGE_REQUEST_DIFF_BASE_SHA"}}
 """
 
 PLACES = {"github": ".github/workflows/brain-check.yml", "gitlab": ".gitlab-ci.yml"}
 
 
-def text(brain: Brain, name: str) -> str:
-    """The CI file for `name`, github or gitlab."""
+def text(brain: Brain, name: str, install: str | None = None) -> str:
+    """The CI file for `name`, github or gitlab, that installs this package from `install`.
+
+    Raises as `installing.source` does.
+    """
+    source = installing.source(install)
     body, branch = {"github": _GITHUB, "gitlab": _GITLAB}[name], json.dumps(main_branch(Git(brain.root)))
-    return _HEAD.format(name=name) + body.format(version=__version__, branch=branch)
+    return _HEAD.format(name=name) + body.format(source=source, branch=branch)
 
 
-def write(brain: Brain, name: str) -> tuple[str, bool]:
+def write(brain: Brain, name: str, install: str | None = None) -> tuple[str, bool]:
     """Put the CI file into the brain; its path, and whether it was written.
 
-    Raises Refused where another file is there: it is a person's and stays.
+    Raises Refused where another file is there: it is a person's and stays; and as `text` does.
     """
     path = PLACES[name]
     place = os.path.join(brain.root, *path.split("/"))
-    wanted = text(brain, name)
+    wanted = text(brain, name, install)
     folder = brain.root
     for part in path.split("/")[:-1]:
         folder = folder / part

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from commonwealth import config, userconfig
 from commonwealth.errors import BadNote, BrainError
-from commonwealth.flows import brains, identity, leaks, looking, standing, syncing
+from commonwealth.flows import allowed, brains, identity, leaks, looking, standing, syncing
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.flows.upkeep import SETTLE, summary
 from commonwealth.index import health, lookup, schema
 from commonwealth.notes import derived, listing, naming, store, waiting
-from commonwealth.repo import deletions, examine
+from commonwealth.repo import deletions, examine, ownfolders
 from commonwealth.repo.common import git_at
 from commonwealth.repo.git import Git
 from commonwealth.repo.move import ABSENT
@@ -89,6 +89,10 @@ def _machine() -> Iterator[Check]:
             yield Check("settings", "warn", text, "Mend or remove that line.")
     except BrainError as error:
         yield Check("rules", "fail", error.message, error.hint)
+    try:
+        allowed.load()
+    except BrainError as error:
+        yield Check("allowed", "warn", error.message, error.hint)
     home = config.home()
     if home.exists() and not os.access(home, os.W_OK):
         yield Check("home", "fail", f"{home} cannot be written.", "Give yourself the right to write there.")
@@ -239,6 +243,8 @@ def _repository(brain: Brain) -> Iterator[Check]:
     git = Git(brain.root)
     content = content_of(brain)
     open_work = pending(git, content, without_index=not standing.has_index(git))
+    if tracked := ownfolders.tracked(git):
+        yield Check("own-folder", "warn", ownfolders.told(git, tracked, "HEAD"), ownfolders.way_out(git, tracked))
     in_the_way = blocked(git, content)
     for path, cause in in_the_way:
         yield Check("folders", "warn", f"{path} is {cause}.", "Move it away, then `brain sync`.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 
 from commonwealth.errors import BadNote, Refused
-from commonwealth.flows import ends, identity, indexing, origins, past, recall, saving
+from commonwealth.flows import ends, identity, indexing, modes, origins, past, recall, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.past import Moment
@@ -123,10 +123,11 @@ def version_at(brain: Brain, note_id: str, commit: str) -> tuple[recall.Located,
 def restore(brain: Brain, note_id: str, commit: str, *, session: Session, now: str) -> Receipt:
     """Make the note again what it was at a commit, by a new commit; nothing of the history is taken away.
 
-    What others change meanwhile is united with it, as with any other edit. Raises what `version_at` does, and BadNote
-    where the version cannot be read as a note.
+    What others change meanwhile is united with it, as with any other edit. Raises what `version_at` does, BadNote
+    where the version cannot be read as a note, and Refused where facts change by pull request only.
     """
     found, full, path, data = version_at(brain, note_id, commit)
+    modes.require_direct(brain, found.id, found.kind, found.path, does="restored")
     text = codec.decode(data, path)
     old, _ = codec.parse(text, path, found.kind)
     made = replace(old, updated_at=now)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from commonwealth.errors import BrainError
-from commonwealth.flows import identity, modes
+from commonwealth.flows import identity, modes, ownqueue
 from commonwealth.flows.approval import Approval
 from commonwealth.flows.harvest import Ground
 from commonwealth.flows.queueing import Placed
 from commonwealth.model import Receipt
-from commonwealth.notes import waiting
 
 
 def land(ground: Ground, placed: Sequence[Placed]) -> tuple[Receipt | None, list[Placed]]:
@@ -22,7 +21,7 @@ def land(ground: Ground, placed: Sequence[Placed]) -> tuple[Receipt | None, list
     ready = {one.id for one in placed if one.state == "staged" and one.judged.verdict.verdict == "promote"}
     if not ready or modes.sweep_mode(ground.brain) != "auto":
         return None, list(placed)
-    chosen = [one for one in waiting.listed(ground.brain.root)[0] if one.note.id in ready]
+    chosen = [one for one in ownqueue.listed(ground.brain.root)[0] if one.note.id in ready]
     author = identity.whoami(ground.brain)
     try:
         receipt = Approval(ground.brain, chosen, author, ground.session, ground.now, by_itself=True).run()

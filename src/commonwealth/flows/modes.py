@@ -16,7 +16,8 @@ from typing import TypeVar
 from commonwealth import config, userconfig
 from commonwealth.curate import secrets
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows.brains import Brain
+from commonwealth.flows.brains import Brain, review_mode
+from commonwealth.notes import closing
 from commonwealth.repo.lock import FileLock
 
 T = TypeVar("T")
@@ -31,6 +32,20 @@ def sweep_mode(brain: Brain) -> str:
     wished = team.sweeps if team.sweeps and has_consent(brain) else None
     modes = [own.sweeps or wished or _DEFAULT_SWEEPS, team.review, team.sweeps, own.review]
     return max(filter(None, modes), key=config.REVIEW_MODES.index)
+
+
+def require_direct(brain: Brain, note_id: str, kind: str, path: str, *, does: str) -> None:
+    """Raises Refused where a fact of canon changes by pull request only; `does` says what was to be done to it.
+
+    A work record and the note of a person tell no fact that a team reviews.
+    """
+    if kind not in closing.KINDS or review_mode(brain) != "pull-request":
+        return
+    raise Refused(
+        f"{note_id} was not {does}: notes of this brain change by pull request only (review: pull-request).",
+        hint=f"`brain supersede {note_id} TITLE` has a note in its place wait, and `brain review pr` asks the team to "
+        f"take it. Or change {path} on a branch of its own, and open a request for that.",
+    )
 
 
 def agents_may_approve(brain: Brain) -> bool:
@@ -126,14 +141,16 @@ def _alone(write: Callable[[], T]) -> T:
 @contextmanager
 def _locked() -> Iterator[None]:
     """Nobody else changes a setting meanwhile. Raises Busy."""
-    lock = FileLock(str(config.home() / "config.lock"), "change settings")
+    home = config.home()
+    lock = FileLock(str(home / "config.lock"), "change settings", "Another process is changing settings")
     try:
-        config.home().mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
         lock.acquire(_SECONDS)
-    except OSError as error:
+    except (OSError, Refused) as error:
+        cause = error.message.rstrip(".") if isinstance(error, Refused) else f"{home}: {error.strerror or error}"
         raise Refused(
-            f"Settings cannot be changed: {config.home()} cannot be written ({error.strerror or error}).",
-            hint="Free some space on that disk, or give yourself the right to write there.",
+            f"No setting was changed, as nothing can be written in {home}: {cause}.",
+            hint="Make it a folder that you may write in, on a disk with free space, or set COMMONWEALTH_HOME to one.",
         ) from None
     try:
         yield

@@ -12,14 +12,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from commonwealth.errors import Damaged, Refused
+from commonwealth.errors import BadNote, Damaged, Refused
 from commonwealth.faults import fault
-from commonwealth.flows import decided, harvest, identity, saving
+from commonwealth.flows import decided, harvest, identity, ownqueue, saving
 from commonwealth.flows.cursors import Cursor, Emitted
 from commonwealth.flows.harvest import Ground, Judged
 from commonwealth.model import Note, Verdict
 from commonwealth.notes import candidate, codec, store, waiting
 from commonwealth.notes.waiting import Waiting
+from commonwealth.repo.common import git_dir
+from commonwealth.repo.lock import WriterLock
 
 SWEEP = "sweep"
 """Where such drafts come from, and who sets aside what a session says no more."""
@@ -59,7 +61,7 @@ def look(root: Path, host: str, session: str | None, cursor: Cursor) -> Queue:
     own: list[Waiting] = []
     others: list[Note] = []
     untouched: list[Waiting] = []
-    for one in waiting.listed(root)[0]:
+    for one in ownqueue.listed(root)[0]:
         known = cursor.emitted.get(_short(one.note.id))
         if not (known or _is_of(one, host, session)):
             others.append(one.note)
@@ -191,22 +193,29 @@ def _as_before(note: Note, there: Waiting) -> Note:
 def write(root: Path, plan: Plan, queue: Queue) -> None:
     """Bring the files about: what is new first, then what it replaces, then what was dropped.
 
-
-    Raises Damaged where the disk does not take a draft; what was dropped is only a kindness and never fails a sweep.
+    A draft that was decided on since `queue` was looked at stays as it was decided. Raises Damaged where the disk does
+    not take a draft, Busy; what was dropped is only a kindness and never fails a sweep.
     """
     there = {one.path: one.data for one in queue.own}
-    for path, data in (made for _, made in plan.stage.values()):
-        if there.get(path) != data:
-            store.put(root, path, data)
-            fault("draft-staged")
-    for old in plan.withdraw:
-        with suppress(Damaged, Refused, FileNotFoundError):
-            _withdraw(root, old)
+    with WriterLock(git_dir(root), operation="capture"):
+        for path, data in (made for _, made in plan.stage.values()):
+            if there.get(path) != data and (path not in there or _is_still(root, path, there[path])):
+                store.put(root, path, data)
+                fault("draft-staged")
+        for old in plan.withdraw:
+            with suppress(Damaged, Refused, FileNotFoundError):
+                _withdraw(root, old)
     for one, data in plan.aside:
         path = f"{store.DROPPED}/{one.id}.md"
         with suppress(Damaged, Refused):
             if not (root / path).exists():
                 store.put(root, path, data)
+
+
+def _is_still(root: Path, path: str, data: bytes) -> bool:
+    with suppress(FileNotFoundError, BadNote):
+        return store.read_bytes(root, path)[0] == data
+    return False
 
 
 def _is_within(one: Waiting, since: int) -> bool:
@@ -216,7 +225,7 @@ def _is_within(one: Waiting, since: int) -> bool:
 
 def _withdraw(root: Path, one: Waiting) -> None:
     """Set a draft aside that the session says no more; the one that says it better waits already."""
-    if one.origin is None:
+    if one.origin is None or not _is_still(root, one.path, one.data):
         return
     why = "a later sweep of the session no longer draws this from it"
     origin = replace(one.origin, verdict="drop", dropped_at=one.origin.at, dropped_by=SWEEP, dropped_because=why)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from commonwealth.errors import BrainError
 from commonwealth.flows.forges import Ask
 from commonwealth.flows.requestlog import Request
 from commonwealth.model import Item, Receipt
+
+_NAMED = 5
+"""So many more candidates are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,13 @@ class Answered:
 
     receipt: Receipt
     requests: tuple[Proposed, ...] = ()
+
+
+def again(ids: Iterable[str]) -> str:
+    """The step for candidates that could not be asked for: unlike notes of canon, no sync takes them along."""
+    first, *more = ids
+    named = first if not more else "--all" if len(more) > _NAMED else f"{first} {' '.join(more)}"
+    return f"Once the remote can be reached, `brain review pr {named}` asks again; a sync does not."
 
 
 def receipt_of(items: Sequence[Item], proposed: Sequence[Proposed]) -> Receipt:

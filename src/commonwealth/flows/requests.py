@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from commonwealth.errors import BadNote, Offline, Refused
-from commonwealth.flows import approval, identity, requestlog, requesttext, review
+from commonwealth.flows import fitting, identity, requestlog, requesttext, review
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.flows.forges import CLOSED, Ask, Connect, Forge, Opened
 from commonwealth.flows.identity import Identity, Session
-from commonwealth.flows.requestanswer import Answered, Proposed, Wanted, receipt_of
+from commonwealth.flows.requestanswer import Answered, Proposed, Wanted, again, receipt_of
 from commonwealth.flows.requestlog import Book, Request, Sent
 from commonwealth.flows.requesttext import Planned, digest, placed, says_same
 from commonwealth.flows.review import Filters
@@ -34,10 +34,8 @@ from commonwealth.safetext import one_line
 _PATIENCE = 10.0
 """Seconds that another look at the requests may take."""
 
-_MOST_BRANCHES = 32
-"""So many branches of ours that are not remembered are looked into at most."""
-
-_MOST_NAMES = 100
+_MOST_BRANCHES, _MOST_NAMES = 32, 100
+"""So many branches of ours that are not remembered are looked into, and so many names tried."""
 
 
 def send(
@@ -61,7 +59,12 @@ def send(
     if not found:
         return Answered(Receipt("unchanged", reason="no candidate waits that fits"))
     with requestlog.alone(brain.root, _PATIENCE) as book:
-        return _sending(brain, wanted, book, connect, session, now, timeout).run(found)
+        try:
+            sending = _sending(brain, wanted, book, connect, session, now, timeout)
+        except Offline as error:
+            hint = f"Nothing was sent, and the queue is as it was. {again(one.note.id for one in found)}"
+            raise Offline(error.message, hint=hint) from None
+        return sending.run(found)
 
 
 def _chosen(brain: Brain, chosen: Sequence[str] | Filters) -> list[Waiting]:
@@ -145,7 +148,7 @@ class _Sending:
     def _planned(self, one: Waiting) -> Planned | None:
         """The file of a candidate, unless something is in its way, which is told."""
         try:
-            approval.require_fit(one)
+            fitting.require_fit(one)
             plan = requesttext.planned(self.brain, one, self.author, self.now)
             self._require_new(plan)
         except _OnMain as error:
@@ -240,9 +243,10 @@ class _Sending:
         try:
             self._bring_about(request, plans)
         except (Refused, Offline) as error:
-            state = "deferred" if isinstance(error, Offline) else "refused"
-            reason = f"{error.message} {error.hint or ''}".strip()
-            self.items += [Item(plan.note.id, state, reason) for plan in plans]
+            state, step = "refused", error.hint or ""
+            if isinstance(error, Offline):
+                state, step = "deferred", again(plan.note.id for plan in plans)
+            self.items += [Item(plan.note.id, state, f"{error.message} {step}".strip()) for plan in plans]
 
     def _bring_about(self, request: Request | None, plans: list[Planned]) -> None:
         new = [plan for plan in plans if request is None or not _has(request, plan)]

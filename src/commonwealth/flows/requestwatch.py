@@ -17,7 +17,7 @@ from commonwealth.flows.brains import Brain
 from commonwealth.flows.forges import CLOSED, MERGED, Connect
 from commonwealth.flows.requestlog import Book, Request, Sent
 from commonwealth.model import Item
-from commonwealth.notes import naming, store, waiting
+from commonwealth.notes import codec, naming, store, waiting
 from commonwealth.repo import notebranch, remote
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, main_branch, ref_value
@@ -123,6 +123,12 @@ class _Watch:
         who = notebranch.added_by(self.git, tip, path)
         by = f" by {one_line(who, 60)}" if who else ""
         canon = notebranch.read(self.git, tip, [path]).get(path, b"")
+        if self._approved_here(request, one, canon, path):
+            self.told.lines.append(
+                f"{one.id} came into canon by an approval here{by}, and not by {request.place}, which may ask for it "
+                "still: take it out there, or close that."
+            )
+            return
         try:
             candidate = waiting.read(self.brain.root, one.staged)
         except (FileNotFoundError, BadNote, Refused):
@@ -142,6 +148,16 @@ class _Watch:
             return
         if gone:
             self.told.items.append(Item(one.id, "merged", f"{request.place}{by}"))
+
+    def _approved_here(self, request: Request, one: Sent, canon: bytes, path: str) -> bool:
+        """Whether canon has the note because a person has approved the candidate: that says so in the note itself, as
+        no request of ours does."""
+        if not _is_reviewed(canon, path):
+            return False
+        tip, sent = request.commit or request.trying, b""
+        with suppress(BrainError):
+            sent = notebranch.read(self.git, tip, [one.path]).get(one.path, b"") if tip else b""
+        return not _is_reviewed(sent, one.path)
 
     # Over
 
@@ -190,6 +206,13 @@ class _Watch:
             return self.connect(url).state(request.branch, request.base, request.number)
         except (Refused, Offline):
             return None
+
+
+def _is_reviewed(data: bytes, path: str) -> bool:
+    try:
+        return codec.parse(codec.decode(data, path), path, "")[0].reviewed is not None
+    except BadNote:
+        return False
 
 
 def _tidy(root: Path, book: Book) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import allowed, guarding, identity, recall, replaced, saving
+from commonwealth.flows import allowed, guarding, identity, modes, recall, replaced, saving
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.flows.replaced import Old
@@ -23,7 +23,8 @@ def retract(brain: Brain, note_id: str, reason: str, *, session: Session, now: s
 
     What the note had superseded is true again, or superseded by another note that replaces it as well; the receipt's
     items say so of each. The receipt is `committed`, `unchanged` for a note that was retracted before, or `refused`
-    for a secret. Raises Usage for an empty reason, Refused for an id that is unknown, ambiguous or no fact's.
+    for a secret. Raises Usage for an empty reason, Refused for an id that is unknown, ambiguous or no fact's, and where
+    the team takes changes by pull request only.
     """
     reason = reason.replace("\r\n", "\n").strip()
     if not reason:
@@ -38,6 +39,7 @@ def retract(brain: Brain, note_id: str, reason: str, *, session: Session, now: s
     author = identity.whoami(brain)
     found = recall.located_once(brain, note_id)
     replaced.require_fact(found, "id", "retracted")
+    modes.require_direct(brain, found.id, found.kind, found.path, does="retracted")
     items: list[Item] = []
 
     def plan() -> saving.Planned | Receipt:

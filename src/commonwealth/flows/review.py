@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from commonwealth.errors import BadNote, Refused, Usage
-from commonwealth.flows import allowed, identity, indexing, modes, recall, saving, update
+from commonwealth.flows import (
+    allowed,
+    deciding,
+    identity,
+    modes,
+    ownqueue,
+    recall,
+    requestlog,
+    saving,
+    update,
+)
 from commonwealth.flows.approval import APPROVED, Approval, dropped
+from commonwealth.flows.beside import Shown, shown
 from commonwealth.flows.brains import Brain, review_mode
 from commonwealth.flows.identity import Session
-from commonwealth.flows.recall import Link
+from commonwealth.flows.picking import find, place
 from commonwealth.flows.update import FieldValue, SectionEdit
-from commonwealth.index import lookup, query
-from commonwealth.model import Hit, Item, NoteFile, Problem, Receipt
+from commonwealth.model import Item, Problem, Receipt
 from commonwealth.notes import codec, naming, store, waiting
 from commonwealth.notes.candidate import Origin
 from commonwealth.notes.waiting import Waiting
 from commonwealth.safetext import one_line
 
-__all__ = ["Filters", "Listing", "Origin", "Shown", "Waiting", "approve", "edit", "listed", "reject", "shown"]
+__all__ = [
+    "Filters", "Listing", "Origin", "Shown", "Waiting", "approve", "edit", "find", "listed", "place", "reject", "shown",
+]  # fmt: skip
+
+REJECTED = "it was rejected already"
 
 _BY_REQUEST = "what is captured from sessions comes into this brain by pull request only (sweeps: pull-request)"
 
 MAX_REASON = 2000
 """Characters."""
 
-_NEIGHBOURS = 5
-
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which candidates are meant: of several filters all have to fit, of several values of one any. `since` is
-    canonical time; `mine` means those whose author is the person here."""
+    """Which candidates are meant: of several filters all have to fit, of several values of one any. The beginning of a
+    session's id is enough. `since` is canonical time; `mine` means those whose author is the person here."""
 
     host: tuple[str, ...] = ()
     session: tuple[str, ...] = ()
@@ -66,7 +78,7 @@ class Listing:
 
 def listed(brain: Brain, filters: Filters = ALL) -> Listing:
     """The candidates of this clone that `filters` let through. Raises nothing for what lies in the folder."""
-    found, broken = waiting.listed(brain.root, dropped=filters.dropped)
+    found, broken = ownqueue.listed(brain.root, dropped=filters.dropped)
     me = identity.whoami(brain) if filters.mine else None
     kept = tuple(
         one
@@ -80,13 +92,14 @@ def _fits(one: Waiting, filters: Filters) -> bool:
     origin = one.origin or Origin(source="remember")
     said: tuple[tuple[tuple[str, ...], Iterable[str | None]], ...] = (
         (filters.host, (origin.host,)),
-        (filters.session, (origin.session, one.note.provenance.session)),
         (filters.type, (one.note.type,)),
         (filters.status, (one.note.status,)),
         (filters.verdict, (origin.verdict,)),
         (filters.component, one.note.components),
     )
     if any(wanted and not _meets(wanted, has) for wanted, has in said):
+        return False
+    if filters.session and not _begins(filters.session, (origin.session, one.note.provenance.session)):
         return False
     return filters.since is None or waiting.staged_at(one) >= filters.since
 
@@ -96,107 +109,9 @@ def _meets(wanted: tuple[str, ...], has: Iterable[str | None]) -> bool:
     return any(value is not None and value.casefold() in keys for value in has)
 
 
-# One of them
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A candidate with what a person wants to know before deciding: the notes of canon that are most like it, what it
-    would replace, of what it is a double, and beside what it cannot stand. `mode` is how notes come into canon."""
-
-    candidate: Waiting
-    neighbours: tuple[Hit, ...] = ()
-    supersedes: tuple[Link, ...] = ()
-    duplicate_of: Link | None = None
-    contradicts: tuple[Link, ...] = ()
-    mode: str = "auto"
-
-
-def shown(brain: Brain, note_id: str, *, now: str) -> Shown:
-    """A candidate that waits, or was dropped, with what speaks for and against it.
-
-    Raises Refused for an unknown or ambiguous id, BadNote for a file that cannot be read.
-    """
-    one = find(brain, note_id)
-    note, origin = one.note, one.origin or Origin()
-    asked = query.Query(text=" ".join(filter(None, (note.title, note.summary)))[:600], now=now, limit=_NEIGHBOURS)
-    named = (*note.supersedes, *origin.contradicts, *filter(None, (origin.duplicate_of,)))
-    hits, titles = indexing.ask(
-        brain,
-        lambda conn: (
-            query.search(conn, asked)[0] if asked.text.strip() else (),
-            {id_: _titled(lookup.get(conn, id_), id_) for id_ in named},
-        ),
-    )
-    facts = tuple(hit for hit in hits if hit.note.kind in ("memory", "decision") and hit.note.id != note.id)
-    return Shown(
-        one,
-        facts,
-        tuple(Link(id_, "supersedes", titles[id_]) for id_ in note.supersedes),
-        Link(origin.duplicate_of, "duplicate_of", titles[origin.duplicate_of]) if origin.duplicate_of else None,
-        tuple(Link(id_, "contradicts", titles[id_]) for id_ in origin.contradicts),
-        review_mode(brain),
-    )
-
-
-def _titled(files: Sequence[NoteFile], id_: str) -> str | None:
-    return next((file.note.title for file in files if naming.id_key(file.note.id) == naming.id_key(id_)), None)
-
-
-def find(brain: Brain, note_id: str) -> Waiting:
-    """The candidate of an id, a beginning or short id that is unique, or a path: of those that wait, else of those that
-    were dropped.
-
-    Raises Refused for an unknown id and one that several have, BadNote for a file that cannot be read.
-    """
-    wanted = _plain(note_id)
-    broken: list[Problem] = []
-    for dropped_ones in (False, True):
-        found, problems = waiting.listed(brain.root, dropped=dropped_ones)
-        broken += problems
-        if meant := _meant(found, wanted):
-            if len(meant) > 1:
-                raise _ambiguous(note_id, meant)
-            return meant[0]
-    for problem in broken:
-        if _names_file(problem.path, wanted):
-            raise BadNote(problem.path, problem.line, problem.cause)
-    raise Refused(
-        f"No candidate has the id {one_line(note_id.strip(), 120)!r}.",
-        hint="`brain review list` shows those that wait, `brain review list --dropped` those that were turned down.",
-    )
-
-
-def _plain(note_id: str) -> str:
-    return naming.id_key(note_id.strip().removesuffix(".md"))
-
-
-def _names_file(path: str, wanted: str) -> bool:
-    return wanted in (naming.id_key(path.removesuffix(".md")), naming.id_key(naming.stem(path)))
-
-
-def _meant(found: Sequence[Waiting], wanted: str) -> list[Waiting]:
-    """Those whose file or id this is; else whose short id; else whose id begins so."""
-    if not wanted:
-        return []
-    tests: tuple[Callable[[Waiting], bool], ...] = (
-        lambda one: naming.id_key(one.path.removesuffix(".md")) == wanted,
-        lambda one: naming.id_key(one.note.id) == wanted,
-        lambda one: naming.id_key(naming.stem(one.path)) == wanted,
-        lambda one: len(wanted) >= 8 and naming.id_key(one.note.id).endswith(f"-{wanted}"),
-        lambda one: naming.id_key(one.note.id).startswith(wanted),
-    )
-    for test in tests:
-        if meant := [one for one in found if test(one)]:
-            return meant
-    return []
-
-
-def _ambiguous(note_id: str, meant: Sequence[Waiting]) -> Refused:
-    ids = {naming.id_key(one.note.id) for one in meant}
-    told = recall.some([one.path if len(ids) == 1 else one.note.id for one in meant])
-    step = "Name one by its path." if len(ids) == 1 else "Give more of it."
-    return Refused(f"The id {one_line(note_id, 120)!r} means {len(meant)} candidates: {told}.", hint=step)
+def _begins(wanted: tuple[str, ...], has: Iterable[str | None]) -> bool:
+    keys = tuple(value.casefold() for value in wanted if value)
+    return any(value is not None and value.casefold().startswith(keys) for value in has)
 
 
 # Decisions
@@ -207,9 +122,9 @@ def approve(brain: Brain, ids: Sequence[str] | Filters, *, session: Session, now
 
     The receipt is `committed` where anything was, with an item for each: `committed`, `unchanged` (it was approved
     before, or a note says the same), `refused` with the reason, which then waits on, or `staged` where something speaks
-    against it that nobody was told of (`anyway`: approve it all the same); and one for each note that was closed, as a
-    candidate replaces it. Raises Refused for an id that is unknown or ambiguous, and where this brain
-    takes notes by pull request only.
+    against it that nobody was told of, or that the gate said of one that no person named (`anyway`: approve it all the
+    same, with a warning); and one for each note that was closed, as a candidate replaces it. Raises Refused for an id
+    that is unknown or ambiguous, and where this brain takes notes by pull request only.
     """
     mode = review_mode(brain)
     if mode == "pull-request":
@@ -219,8 +134,7 @@ def approve(brain: Brain, ids: Sequence[str] | Filters, *, session: Session, now
             hint=f"`brain review pr {one_line(named, 300)}` asks for one with them.",
         )
     chosen, items = _chosen(brain, ids)
-    if modes.sweep_mode(brain) == "pull-request":
-        swept = [one for one in chosen if one.origin is not None and one.origin.source == "sweep"]
+    if swept := [one for one in chosen if by_request(brain, one)]:
         items += [Item(one.note.id, "refused", _BY_REQUEST) for one in swept]
         chosen = [one for one in chosen if one not in swept]
     if not chosen and any(item.state == "refused" for item in items):
@@ -228,8 +142,26 @@ def approve(brain: Brain, ids: Sequence[str] | Filters, *, session: Session, now
         return Receipt("refused", tuple(item.id for item in items), reason=_BY_REQUEST, next=step, items=tuple(items))
     if not chosen:
         return Receipt("unchanged", tuple(item.id for item in items), reason=_why(items), items=tuple(items))
-    receipt = Approval(brain, chosen, identity.whoami(brain), session, now, anyway=anyway).run()
+    unread = isinstance(ids, Filters) or session.agent is not None  # where a person has to look, a tool is none
+    receipt = Approval(brain, chosen, identity.whoami(brain), session, now, anyway=anyway, unread=unread).run()
+    receipt = replace(receipt, warnings=(*receipt.warnings, *_still_asked(brain, receipt)))
+    if receipt.next is None and (left := next((one.id for one in receipt.items if one.state == "staged"), None)):
+        receipt = replace(receipt, next=f"`brain review show {left}` tells more; `--anyway` approves it all the same.")
     return replace(receipt, items=(*items, *receipt.items)) if items else receipt
+
+
+def _still_asked(brain: Brain, receipt: Receipt) -> Iterator[str]:
+    """The requests that ask the team for what has just been approved here."""
+    asked = requestlog.by_candidate(brain.root)
+    for item in receipt.items:
+        if item.state == "committed" and (request := asked.get(item.id)) is not None and request.is_open:
+            yield f"{item.id} is also asked for by {request.place}: take it out there, or close that"
+
+
+def by_request(brain: Brain, one: Waiting) -> bool:
+    """Whether a candidate comes into canon by a request to the team alone."""
+    is_swept = one.origin is not None and one.origin.source == "sweep"
+    return "pull-request" in (review_mode(brain), modes.sweep_mode(brain) if is_swept else None)
 
 
 def _why(items: Sequence[Item]) -> str:
@@ -268,35 +200,50 @@ def reject(
 ) -> Receipt:
     """Set candidates aside for 30 days, with the reason; nothing is committed, and `approve` brings them back.
 
-    The receipt is `unchanged`, as canon is, and names them in `dropped`. Raises Refused for an id that is unknown or
-    ambiguous and for a secret in the reason, Usage for a reason that is too long, Damaged where staging cannot be
-    written.
+    The receipt is `unchanged`, as canon is, and names them in `dropped`; it is `refused` where all of them were
+    approved meanwhile. Raises Refused for an id that is unknown or ambiguous and for a secret in the reason, Usage for
+    a reason that is too long, Damaged where staging cannot be written, Busy.
     """
     reason = _checked(reason)
     chosen, broken = _rejected(brain, ids)
     who = identity.whoami(brain).name
     by = f"{who} with {session.agent}" if session.agent else who
     items: list[Item] = []
-    for one in chosen:
-        if one.is_dropped:
-            items.append(Item(one.note.id, "unchanged", "it was dropped before"))
-            continue
-        waiting.drop(brain.root, one, dropped(one, by=by, because=reason, now=now))
-        items.append(Item(one.note.id, "dropped", reason))
-    for path in broken:
-        waiting.drop_file(brain.root, path)
-        items.append(Item(naming.stem(path), "dropped", reason))
+    with deciding.alone(brain):
+        items += [_set_aside(brain, one, by=by, reason=reason, now=now) for one in chosen]
+        for path in broken:
+            waiting.drop_file(brain.root, path)
+            items.append(Item(naming.stem(path), "dropped", reason))
+    ids_ = tuple(item.id for item in items)
+    if items and all(item.state == "refused" for item in items):
+        step = "`brain retract` withdraws a note of canon."
+        return Receipt("refused", ids_, reason=items[0].reason, next=step, items=tuple(items))
     gone = tuple(item.id for item in items if item.state == "dropped")
     told = "1 candidate was" if len(gone) == 1 else f"{len(gone)} candidates were"
     return Receipt(
         "unchanged",
-        tuple(item.id for item in items),
-        reason=f"{told} set aside; `brain review approve` brings them back within {waiting.DAYS} days"
-        if gone
-        else _why(items),
+        ids_,
+        reason=f"{told} set aside; {_back(chosen)}" if gone else _why(items),
         items=tuple(items),
         dropped=gone,
     )
+
+
+def _back(chosen: Sequence[Waiting]) -> str:
+    if not chosen:
+        return f"what cannot be read is removed after {waiting.DAYS} days"
+    return f"`brain review approve` brings them back within {waiting.DAYS} days"
+
+
+def _set_aside(brain: Brain, one: Waiting, *, by: str, reason: str | None, now: str) -> Item:
+    """Drop one candidate as its file is by now, unless somebody has decided on it meanwhile; what became of it."""
+    if one.is_dropped:
+        return Item(one.note.id, "unchanged", REJECTED)
+    there = deciding.still(brain, one)
+    if isinstance(there, Item):
+        return there
+    waiting.drop(brain.root, there, dropped(there, by=by, because=reason, now=now))
+    return Item(there.note.id, "dropped", reason)
 
 
 def _checked(reason: str | None) -> str | None:
@@ -337,18 +284,24 @@ def edit(
 ) -> Receipt:
     """Change fields, one section or the whole body of a candidate, as `update` changes a note of canon.
 
-    The receipt is `staged`, `unchanged` where the file says so already, or `refused` for a secret. Raises Usage that
-    names every invalid field, Refused for an unknown or ambiguous id, Damaged where staging cannot be written.
+    The receipt is `staged`, `unchanged` where the file says so already, or `refused` for a secret and for one that
+    somebody has decided on meanwhile. Raises Usage that names every invalid field, Refused for an unknown or ambiguous
+    id, Damaged where staging cannot be written, Busy.
     """
-    one = find(brain, note_id)
-    data = update.edited(one.data, one.path, changes, section=section, body=body, now=now)
-    if data is None:
-        return Receipt("unchanged", (one.note.id,), reason="the candidate says so already")
-    refusal = saving.refused_for_secret(codec.parse(codec.decode(data, one.path), one.path, "")[0])
-    if refusal is not None:
-        return replace(refusal, ids=(one.note.id,))
-    store.put(brain.root, one.path, data)
-    return Receipt("staged", (one.note.id,), next=f"`brain review approve {one.note.id}` brings it into canon.")
+    found = find(brain, note_id)
+    with deciding.alone(brain):
+        one = deciding.still(brain, found)
+        if isinstance(one, Item):
+            step = f"`brain update {one.id}` changes a note of canon." if one.state == "refused" else None
+            return Receipt("refused", (one.id,), reason=one.reason, next=step)
+        data = update.edited(one.data, one.path, changes, section=section, body=body, now=now)
+        if data is None:
+            return Receipt("unchanged", (one.note.id,), reason="the candidate says so already")
+        refusal = saving.refused_for_secret(codec.parse(codec.decode(data, one.path), one.path, "")[0])
+        if refusal is not None:
+            return replace(refusal, ids=(one.note.id,))
+        store.put(brain.root, one.path, data)
+    return _edited(waiting.read(brain.root, one.path))
 
 
 def checked(brain: Brain, path: str) -> Receipt:
@@ -365,5 +318,23 @@ def checked(brain: Brain, path: str) -> Receipt:
         refusal = saving.refused_for(finding)
         step = f"Take it out of {path} before it is approved.{finding.allowing}"
         return replace(refusal, ids=(one.note.id,), next=step)
-    doubts = tuple(map(str, one.doubts))
-    return Receipt("staged", (one.note.id,), warnings=doubts)
+    if deciding.in_canon(brain, one) is None:
+        return _edited(one)
+    return _edited(
+        one,
+        f"{one.note.id} is in canon by now, without this edit: `brain update` changes it there; approved, this "
+        "becomes a note of its own",
+    )
+
+
+def _edited(one: Waiting, *more: str) -> Receipt:
+    """The receipt of an edit: what is still odd about the file, and what comes next."""
+    said, warnings = one.origin, (*map(str, one.doubts), *more)
+    if not one.is_dropped:
+        step = f"`brain review approve {one.note.id}` brings it into canon."
+        return Receipt("staged", (one.note.id,), warnings=warnings, next=step)
+    by = f" by {said.dropped_by}" if said and said.dropped_by else ""
+    because = f" ({said.dropped_because})" if said and said.dropped_because else ""
+    reason = f"it was turned down{by}{because}, and does not wait in the queue"
+    step = f"`brain review approve {one.note.id}` brings it into canon all the same."
+    return Receipt("staged", (one.note.id,), reason=reason, warnings=warnings, next=step)

@@ -59,19 +59,29 @@ def save(
     author: Identity,
     now: str,
     command: str = "write",
+    then: Callable[[], object] | None = None,
 ) -> Receipt:
     """Commit what `plan` says. The receipt is `committed` with the commit, or whatever `plan` found instead.
 
     `plan` runs as the only writer of the clone, so that only an edit by hand can come between; it is then asked again.
-    `command` names the write in the log of receipts. Raises Busy when the brain is in use for too long, Refused when
-    the files cannot be written.
+    `command` names the write in the log of receipts; `then` is done once it stands, while nobody else can write.
+    Raises Busy when the brain is in use for too long, Refused when the files cannot be written.
     """
-    receipt = _saved(brain, plan, ids=ids, message=message, author=author, now=now)
+    receipt = _saved(brain, plan, then, ids=ids, message=message, author=author, now=now)
     synclog.keep_receipt(brain.root, receipt, command=command, at=now)
     return receipt
 
 
-def _saved(brain: Brain, plan: Plan, *, ids: tuple[str, ...], message: str, author: Identity, now: str) -> Receipt:
+def _saved(
+    brain: Brain,
+    plan: Plan,
+    then: Callable[[], object] | None,
+    *,
+    ids: tuple[str, ...],
+    message: str,
+    author: Identity,
+    now: str,
+) -> Receipt:
     git = Git(brain.root)
     content = content_of(brain)
     if allowed.scan(message, ""):  # what is allowed in one note by its rule: the title is there, not in the log
@@ -82,9 +92,11 @@ def _saved(brain: Brain, plan: Plan, *, ids: tuple[str, ...], message: str, auth
                 warnings = _settle(git, content, author, now, held)
                 planned = plan()
                 if isinstance(planned, Receipt):
+                    _do(then)
                     return replace(planned, warnings=(*planned.warnings, *warnings))
                 wanted = planned if isinstance(planned, Planned) else Planned(planned)
                 made = commit(git, wanted.changes, message, author, now=now, content=content, held=held)
+                _do(then)
         except (Changed, Overtaken):
             continue
         _index(brain)
@@ -96,6 +108,11 @@ def _saved(brain: Brain, plan: Plan, *, ids: tuple[str, ...], message: str, auth
             conflicts=wanted.conflicts or None,
         )
     raise Busy("Others changed the same note, or moved the branch, again and again.", hint="Try again.")
+
+
+def _do(then: Callable[[], object] | None) -> None:
+    if then is not None:
+        then()
 
 
 def _settle(git: Git, content: Content, author: Identity, now: str, held: WriterLock) -> tuple[str, ...]:

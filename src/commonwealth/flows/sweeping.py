@@ -145,7 +145,12 @@ def _bring_home(root: Path) -> None:
                 spool.done(found)
         elif os.path.realpath(brain.root) == os.path.realpath(root):
             ours = spool.taken(found)
-            spool.put(spool.of_brain(root), ours.newest)
+            try:
+                spool.put(spool.of_brain(root), ours.newest)
+            except BrainError:
+                if found.age <= _AWAY:
+                    raise
+                _log(entry, "given up")
             spool.done(ours)
 
 

@@ -1,18 +1,22 @@
-"""What speaks against a candidate and nobody was told of when it was staged: a note that says nearly the same and has
-landed since, or text that speaks to a model and came in by an edit."""
+"""What speaks against a candidate when it is approved: what nobody was told of when it was staged (a note that says
+nearly the same and has landed since, text or advice that came in by an edit), a slip of a hand, and what the gate said.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from commonwealth.curate import contradict, gate, injection
-from commonwealth.curate.dedupe import ALIKE, NEAR, SAME, compare
+from commonwealth.curate import contradict, gate, injection, loosening
+from commonwealth.curate.dedupe import ALIKE, NEAR, REWORDED, SAME, compare
 from commonwealth.flows import curating, indexing
 from commonwealth.flows.brains import Brain
 from commonwealth.model import Note
-from commonwealth.notes import naming
+from commonwealth.notes import naming, slips
 from commonwealth.notes.waiting import Waiting
+
+_GRAVE = ("a person has to look at it", "the text came from a tool")
+"""What stands in a reason of the gate that is not about how good a note is, but what it may do to its readers."""
 
 
 def reasons(brain: Brain, chosen: Sequence[Waiting], now: str) -> dict[str, str]:
@@ -26,23 +30,44 @@ def reasons(brain: Brain, chosen: Sequence[Waiting], now: str) -> dict[str, str]
     return {path: reason for path, reason in found if reason is not None}
 
 
+def slip(one: Waiting) -> str | None:
+    """What a hand has got wrong in the file; the person may not have seen it."""
+    return "; ".join(f"line {doubt.line}: {doubt.cause}" for doubt in one.doubts if slips.is_slip(doubt)) or None
+
+
+def told(one: Waiting) -> tuple[str, ...]:
+    """What the gate said that nobody should pass over: text that speaks to a model, advice to loosen a control, a note
+    that says otherwise. A person who names the candidate has read it; who approves all that wait may not have."""
+    if one.origin is None:
+        return ()
+    rivals = one.origin.contradicts
+    return tuple(
+        reason
+        for reason in one.origin.reasons
+        if any(words in reason for words in _GRAVE) or any(id_ in reason for id_ in rivals)
+    )
+
+
 def _of(brain: Brain, one: Waiting, near: Sequence[Note]) -> Iterator[str]:
-    told = _told(one)
+    known = _known(one)
     candidate = curating.candidate_of(one.note)
     for sign in injection.found(gate.texts(candidate)):
-        if sign.firm and sign.what not in told:
+        if sign.firm and sign.what not in known:
             yield f"{sign.where}: {sign.what}"
+    for where in ("title", "summary", "body"):
+        if loosening.REASON not in known and loosening.advised(getattr(candidate, where) or "") is not None:
+            yield f"{where}: {loosening.REASON}"
     for note in near:
-        if note.id in told or naming.id_key(note.id) == naming.id_key(one.note.id):
+        if note.id in known or naming.id_key(note.id) == naming.id_key(one.note.id):
             continue
         like = compare(candidate, note)
         close = like.kind == NEAR and like.score >= ALIKE and like.subject >= gate.CLOSE
         place = {"repository": one.note.repository or brain.repository, "branch": one.note.branch}
-        if (like.kind == SAME or close) and contradict.in_scope(candidate, note, **place):
+        if (like.kind in (SAME, REWORDED) or close) and contradict.in_scope(candidate, note, **place):
             yield f"{note.id} says nearly the same"
 
 
-def _told(one: Waiting) -> str:
+def _known(one: Waiting) -> str:
     """What a person who looks at the candidate learns of it, as one text."""
     origin = one.origin
     known = (*origin.reasons, *origin.contradicts, origin.duplicate_of or "") if origin else ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from commonwealth import timeline
 from commonwealth.curate import secrets
 from commonwealth.errors import Refused, Usage
-from commonwealth.flows import ends, guarding, identity, recall, saving, scope
+from commonwealth.flows import ends, guarding, identity, modes, recall, saving, scope
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.identity import Session
 from commonwealth.model import CLOSED_STATUSES, CONFIDENCES, STATUSES, TYPES, Item, Note, Provenance, Receipt
@@ -64,13 +64,14 @@ def update(
     what cannot be united both versions are kept, and the receipt names the other one under `conflicts`. The receipt is
     `committed`, `unchanged` where the note says so already, or `refused` for a secret and for text that speaks to a
     model. Raises Usage that names every invalid field, or for a heading that several sections have; Refused for an
-    unknown or ambiguous id.
+    unknown or ambiguous id, and for a fact where the team takes changes by pull request only.
     """
     _require_one_edit(section, body)
     edit = _Edit(_validated(changes), body, section, now)
     author = identity.whoami(brain)
     found = recall.located_once(brain, note_id)
     _require_fields_of(found, changes)
+    modes.require_direct(brain, found.id, found.kind, found.path, does="changed")
     ends.require_open(brain, found, edit.values)
     before = _bytes_at(brain, found)
     items: list[Item] = []

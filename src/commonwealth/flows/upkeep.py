@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass, replace
 
-from commonwealth.flows import heartbeat, identity, indexing, recall, requestlog, standing, syncing, synclog
+from commonwealth.flows import heartbeat, identity, indexing, ownqueue, recall, requestlog, standing, syncing, synclog
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.content import content_of
 from commonwealth.flows.heartbeat import Pulse
@@ -13,7 +13,6 @@ from commonwealth.flows.requestlog import Request
 from commonwealth.flows.standing import Obstacle
 from commonwealth.flows.synclog import Round, Written
 from commonwealth.index import disputes, lookup
-from commonwealth.notes import store
 from commonwealth.repo import deletions
 from commonwealth.repo.git import Git
 from commonwealth.repo.pending import Pending, pending
@@ -83,7 +82,7 @@ def status(brain: Brain, *, log: int | None = None) -> Status:
         strays=open_work.strays,
         others=open_work.others,
         requests=tuple(one for one in requestlog.load(brain.root).requests.values() if one.commit is not None),
-        staged=tuple(sorted(file.note.id for file in store.staged(brain.root)[0])),
+        staged=tuple(sorted(one.note.id for one in ownqueue.listed(brain.root)[0])),
         problems=tuple(str(problem) for problem in recall.problems(brain) if problem.fatal),
         conflicts=conflicts,
     )

@@ -167,7 +167,7 @@ def _command_faults(env: Mapping[str, str]) -> list[Fault]:
     """Hooks and server call `brain` by name: is there one, does it start, and is it this one?"""
     executable = shutil.which("brain", path=env.get("PATH", os.defpath))
     if executable is None:
-        return [Fault("There is no `brain` on the PATH.", "Install Commonwealth for your user, as with pipx.")]
+        return [Fault("There is no `brain` on the PATH.", "Install it from its checkout: `pipx install .`.")]
     try:
         done = subprocess.run(
             [executable, "--version"], env=dict(env), capture_output=True, timeout=_SECONDS, check=False

@@ -206,6 +206,10 @@ def put(root: Path, path: str, data: bytes) -> None:
             raise Damaged(f"{path} could not be written ({odd.cause}).", hint=f"Move {odd.path} away, then try again.")
         atomic.replace(target, data)
     except OSError as error:
+        if target.is_dir():
+            raise Damaged(
+                f"{path} could not be written: a folder is in its place.", hint="Move that folder away, then try again."
+            ) from None
         raise Damaged(
             f"{path} could not be written ({error.strerror}).",
             hint="Make room on the disk, or give yourself the right to write there.",

@@ -15,11 +15,12 @@ from pathlib import Path
 from commonwealth import atomic, timeline
 from commonwealth.errors import BadNote, Damaged, Refused
 from commonwealth.model import Note, Problem
-from commonwealth.notes import candidate, codec, naming, store
+from commonwealth.notes import candidate, codec, naming, slips, store
 from commonwealth.notes.candidate import Origin
 from commonwealth.notes.obstacle import in_the_way
 
 DROPPED = store.DROPPED
+FOLDER = "it is a folder in the place of a candidate: move it away"
 DAYS = 30
 """How long a candidate that was turned down can be brought back."""
 
@@ -52,6 +53,7 @@ def listed(root: Path, *, dropped: bool = False) -> tuple[list[Waiting], list[Pr
         return [], [Problem(folder, 0, getattr(error, "message", None) or f"it cannot be read ({error})")]
     if odd is not None:
         return [], [Problem(odd.path, 0, odd.cause)]
+    problems += [Problem(path, 0, FOLDER) for path in _folders(root, folder)]
     with store.Reader(root) as reader:
         for path in paths:
             try:
@@ -65,6 +67,13 @@ def listed(root: Path, *, dropped: bool = False) -> tuple[list[Waiting], list[Pr
     return sorted(found, key=lambda one: (staged_at(one), one.note.id, one.path)), problems
 
 
+def _folders(root: Path, folder: str) -> Iterator[str]:
+    """Folders in the place of a candidate's file."""
+    with suppress(OSError), os.scandir(root / folder) as entries:
+        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        yield from (f"{folder}/{name}" for name in sorted(names) if naming.is_note_name(name, top=True))
+
+
 def staged_at(one: Waiting) -> str:
     """Since when a candidate waits, as far as it says."""
     return (one.origin.at if one.origin else None) or one.note.created_at or ""
@@ -76,7 +85,9 @@ def read(root: Path, path: str) -> Waiting:
 
 
 def _parsed(path: str, data: bytes, *, is_dropped: bool) -> Waiting:
-    note, doubts = codec.parse(codec.decode(data, path), path, "")
+    text = codec.decode(data, path)
+    note, doubts = codec.parse(text, path, "")
+    doubts = (*doubts, *slips.slips(note, path, text, own=(candidate.KEY,)))
     return Waiting(candidate.stripped(note), path, data, candidate.origin_of(note), doubts, is_dropped)
 
 
@@ -130,6 +141,8 @@ def _bytes_of(root: Path, path: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
+        if place.is_dir():
+            raise Damaged(f"{path} is a folder, and no candidate.", hint="Move it away.") from None
         raise Damaged(f"{path} cannot be read ({error.strerror}).", hint="Mend its permissions.") from None
 
 

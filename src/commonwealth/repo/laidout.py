@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from commonwealth import atomic
 from commonwealth.errors import BrainError
 from commonwealth.faults import fault
-from commonwealth.repo import markers, stranded, workfiles
+from commonwealth.repo import markers, ownfolders, stranded, workfiles
 from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git, fields
@@ -115,7 +115,8 @@ def _known(
             continue
         for path, entry in entries.items():  # a tree that git merged, or a commit that nothing names any more
             made.setdefault(path, []).append(entry)
-    return _Known(entries_at(git, head, paths), committed, made, stranded.staged(git, paths))
+    heads = {path: entry for path, entry in entries_at(git, head, paths).items() if not ownfolders.holds(path)}
+    return _Known(heads, committed, made, stranded.staged(git, paths))
 
 
 def _is_undecided(git: Git, current: bytes, stages: Mapping[int, Entry]) -> bool:

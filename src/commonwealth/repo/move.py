@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from commonwealth import atomic
 from commonwealth.errors import BrainError
 from commonwealth.faults import fault
-from commonwealth.repo import markers, workfiles
-from commonwealth.repo.common import read_text
+from commonwealth.repo import markers, ownfolders, workfiles
+from commonwealth.repo.common import git_at, read_text
 from commonwealth.repo.content import Content
 from commonwealth.repo.git import Git
 from commonwealth.repo.head import branch_tip, current_branch, head_commit, require_branch, state_file
-from commonwealth.repo.kept import kept_aside, read_bases, read_marked, write_bases, write_marked
+from commonwealth.repo.kept import keep_bytes, kept_aside, read_bases, read_marked, write_bases, write_marked
 from commonwealth.repo.objects import Objects
 from commonwealth.repo.store import (
     REGULAR,
@@ -180,6 +180,8 @@ def _finish(git: Git, journal: Journal, content: Content, *, half: str = "move-h
     branch, old, new = journal.branch, journal.old, journal.new
     deltas = differences(git, journal.start, new)
     report = _bring_over(git, {path: deltas[path] for path in deltas.keys() - {*journal.settled}}, content, half)
+    if theirs := [path for path, delta in deltas.items() if delta.new is not None and ownfolders.holds(path)]:
+        report.warnings.append(f"{ownfolders.told(git, theirs, new)} {ownfolders.way_out(git, theirs)}")
     fault("move-files")
     if journal.reset or journal.head is not None:
         reset_index(git, new)
@@ -210,6 +212,9 @@ def _bring_over(git: Git, deltas: Mapping[str, Delta], content: Content, half: s
     ordered = sorted(deltas.items(), key=lambda item: (item[1].new is not None, item[0]))
     with Objects(git) as objects:
         for number, (path, delta) in enumerate(ordered):
+            if ownfolders.holds(path):
+                _pass_by(git, path, delta, report)
+                continue
             if delta.new is not None and delta.new[0] not in (*REGULAR, _LINK):
                 report.edited[path] = delta.new  # a nested repository: nothing of it lies in our tree
                 continue
@@ -229,6 +234,26 @@ def _bring_over(git: Git, deltas: Mapping[str, Delta], content: Content, half: s
     if report.marked:
         write_marked(git, read_marked(git) | report.marked)
     return report
+
+
+def _pass_by(git: Git, path: str, delta: Delta, report: _Report) -> None:
+    """A file in a folder of this clone alone: git's index has it as the branch has, and what lies there stays.
+
+    A version that the branch has had and has no more was laid out by other hands: left there, it would pass for this
+    clone's own from now on.
+    """
+    report.edited[path] = delta.new
+    if delta.old is None or delta.new is not None:
+        return
+    with contextlib.suppress(BrainError):
+        current = workfiles.read(git.root, path)
+        if current is not None and matches(current, delta.old):
+            name = keep_bytes(git, current)
+            workfiles.remove(git.root, path, current)
+            report.warnings.append(
+                f"{path} came in with git and is no more in it, so it was taken out of this clone as well; "
+                f"`{git_at(git.root)} cat-file -p {name[:12]}` still shows it."
+            )
 
 
 def _flush(git: Git, paths: list[str]) -> None:
@@ -330,6 +355,8 @@ def _take_back(git: Git, old: str | None, new: str, tip: str | None) -> None:
     clean: list[str] = []
     with Objects(git) as objects:
         for path, delta in sorted(deltas.items(), key=lambda item: item[0] in wanted):
+            if ownfolders.holds(path):
+                continue
             try:
                 current = workfiles.read(git.root, path)
                 target = wanted.get(path)

@@ -14,11 +14,11 @@ import stat
 
 from commonwealth.errors import Refused
 from commonwealth.faults import fault
-from commonwealth.repo import stranded, workfiles
+from commonwealth.repo import ownfolders, stranded, workfiles
 from commonwealth.repo.branchname import finish_rename
 from commonwealth.repo.common import git_at, read_bytes
 from commonwealth.repo.content import Content
-from commonwealth.repo.git import Git
+from commonwealth.repo.git import Git, fields
 from commonwealth.repo.halfway import put_back
 from commonwealth.repo.head import (
     clear_locks,
@@ -217,7 +217,8 @@ def _back_from_a_branch(git: Git, found: Stranded, content: Content) -> list[str
     """Leave another branch that holds nothing of its own, where nothing is under way and no file is changed."""
     if found.what != "branch" or not git.holds("merge-base", "--is-ancestor", found.head, found.tip):
         return []
-    if git.run("status", "--porcelain", "-z", "--untracked-files=no"):
+    changed = fields(git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no"))
+    if any(not ownfolders.holds(record[3:]) for record in changed):
         return []
     wait_for_git(git)
     journal = Journal(found.branch, found.tip, found.tip, found.head, reset=True)

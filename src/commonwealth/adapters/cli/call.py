@@ -41,13 +41,13 @@ class Call:
         """A path argument, taken from the folder of this call."""
         return os.path.join(self.folder, os.path.expanduser(given))
 
-    def answer(self, receipt: Receipt) -> int:
-        """Show a receipt and return the exit code."""
+    def answer(self, receipt: Receipt, shown: Callable[[Screen, Receipt], None] = show.receipt) -> int:
+        """Show a receipt, to a person as `shown` does, and return the exit code."""
         receipt = warned(receipt)
         if self.screen.as_json:
             self.screen.document(receipt_json(receipt))
         else:
-            show.receipt(self.screen, receipt)
+            shown(self.screen, receipt)
         if receipt.state in ("published", "committed", "unchanged") and receipt.conflicts:
             return NeedsReview.exit_code
         return EXIT_CODES.get(receipt.state, 0)

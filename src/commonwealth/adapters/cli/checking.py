@@ -19,6 +19,7 @@ from commonwealth.safetext import one_line
     "brain check",
     "brain check --base origin/main --json",
     "brain check --ci github",
+    "brain check --ci github --install 'git+https://git.example.com/acme/commonwealth.git@v1.0'",
 )
 @click.option("--base", metavar="REF", help="Judge only what changed since REF, and every commit since then.")
 @click.option("--strict", is_flag=True, help="Fail for warnings too.")
@@ -31,6 +32,12 @@ from commonwealth.safetext import one_line
 )
 @click.option("--annotate", type=click.Choice(["github"]), help="Print lines that this CI shows beside the file.")
 @click.option("--ci", type=click.Choice(["github", "gitlab"]), help="Write the CI file that runs this check.")
+@click.option(
+    "--install",
+    metavar="SOURCE",
+    help="With --ci: what the CI installs this package from, a repository at a commit or tag, or a wheel; where this "
+    "copy was installed from if left out.",
+)
 @click.option("--show", is_flag=True, help="With --ci: print the file instead.")
 @with_call
 def check_command(
@@ -41,6 +48,7 @@ def check_command(
     allow: tuple[str, ...],
     annotate: str | None,
     ci: str | None,
+    install: str | None,
     show: bool,
 ) -> int:
     """Check a brain's files, as the gate of its CI does.
@@ -50,8 +58,11 @@ def check_command(
     changed. The exit code is 1 when something has to be mended; warnings alone do not count.
     """
     brain = call.brain()
+    if ci is None and (install is not None or show):
+        name = "--show" if install is None else "--install"
+        raise Usage(f"{name} goes with --ci.", hint="`brain check --ci github` writes the CI file of that host.")
     if ci is not None:
-        return _write(call, ci, show=show)
+        return _write(call, ci, install, show=show)
     if wrong := [pair for pair in allow if ":" not in pair.strip(":")]:
         raise Usage(f"--allow {one_line(wrong[0], 60)} names no note and rule.", hint="It is NOTE:RULE.")
     with call.screen.working(f"Checking {brain.name}"):
@@ -64,12 +75,12 @@ def check_command(
     return Refused.exit_code if failed else 0
 
 
-def _write(call: Call, name: str, *, show: bool) -> int:
+def _write(call: Call, name: str, install: str | None, *, show: bool) -> int:
     brain = call.brain()
     if show:
-        call.screen.exactly(checkfiles.text(brain, name))
+        call.screen.exactly(checkfiles.text(brain, name, install))
         return 0
-    path, written = checkfiles.write(brain, name)
+    path, written = checkfiles.write(brain, name, install)
     if call.screen.as_json:
         call.screen.document({"state": "written" if written else "unchanged", "path": path})
     elif written:

@@ -9,9 +9,11 @@ from commonwealth.errors import NeedsReview, Usage
 from commonwealth.flows.review import Filters
 from commonwealth.model import STATUSES, TYPES, VERDICTS, Receipt
 
+_HOSTS = ("claude", "codex")
+
 filter_options = options(
-    many("--host", "host", metavar="HOST", help="Captured from sessions of this coding tool."),
-    many("--session", "session", metavar="ID", help="Captured from this session."),
+    many("--host", "host", type=click.Choice(_HOSTS), help="Captured from sessions of this coding tool."),
+    many("--session", "session", metavar="ID", help="Captured from this session; the beginning of its id is enough."),
     many("--type", "type", type=click.Choice(TYPES), help="Of this type."),
     many("--status", "status", type=click.Choice(STATUSES), help="With this status."),
     many("--verdict", "verdict", type=click.Choice(VERDICTS), help="What the gate said of it."),

@@ -5,24 +5,22 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from typing import TYPE_CHECKING
 
 from commonwealth.errors import Refused, Usage
 from commonwealth.flows import review
 from commonwealth.flows.brains import Brain
 from commonwealth.model import Receipt
 
-if TYPE_CHECKING:
-    from commonwealth.flows.review import Waiting
 
+def edit(brain: Brain, path: str) -> Receipt:
+    """Let the person edit the file of a candidate, which need not be readable yet, and say what it is then.
 
-def edit(brain: Brain, one: Waiting) -> Receipt:
-    """Let the person edit the file of a candidate, and say what it is then.
-
-    Raises Usage where no editor is set, Refused where it fails, BadNote where the file is no note any more.
+    Raises Usage where no editor is set, Refused where it fails or the file is none, BadNote where it is no note then.
     """
     command = _editor()
-    place = os.path.join(brain.root, one.path)
+    place = os.path.join(brain.root, path)
+    if os.path.islink(place) or not os.path.isfile(place):
+        raise Refused(f"{path} is no file.", hint="Remove it; what it leads to is not opened.")
     try:
         code = subprocess.run([*command, place], check=False).returncode
     except OSError as error:
@@ -31,7 +29,7 @@ def edit(brain: Brain, one: Waiting) -> Receipt:
         ) from None
     if code:
         raise Refused(f"The editor ended with {code}; the file is as it left it.", hint=f"It is {place}.")
-    return review.checked(brain, one.path)
+    return review.checked(brain, path)
 
 
 def _editor() -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 import click
 
@@ -90,12 +89,14 @@ def _list(call: Call, filters: Filters, *, limit: int, page: int) -> int:
 @with_call
 def show_command(call: Call, note_id: str) -> int:
     """Show one candidate whole: what it says, where in which session, why it waits, and the notes nearest to it."""
-    found = review.shown(call.brain(), note_id, now=timeline.now())
+    brain = call.brain()
+    found = review.shown(brain, note_id, now=timeline.now())
     said = evidence.words(found.candidate.origin)
+    request = requestlog.by_candidate(brain.root).get(found.candidate.note.id.casefold())
     if call.screen.as_json:
-        call.screen.document(wire_review.shown_json(found, said))
+        call.screen.document(wire_review.shown_json(found, said, request))
     else:
-        show_review.shown(call.screen, found, said)
+        show_review.shown(call.screen, found, said, request)
     return 0
 
 
@@ -109,7 +110,7 @@ def show_command(call: Call, note_id: str) -> int:
     "brain review approve --session 0197c2e4 --verdict promote",
 )
 @click.argument("ids", metavar="[ID]...", nargs=-1)
-@click.option("--anyway", is_flag=True, help="Also what a note says nearly the same by now.")
+@click.option("--anyway", is_flag=True, help="Also what something speaks against; the receipt says what.")
 @ALL
 @filter_options
 @with_call
@@ -118,7 +119,8 @@ def approve_command(call: Call, ids: tuple[str, ...], *, everything: bool, anywa
 
     A note that one of them replaces is closed in the same commit. One that was turned down in the last 30 days can be
     named as well. What cannot be approved waits on, and the exit code is 4 if something else could. So does what has to
-    be looked at again, as a note that says nearly the same has landed since: `--anyway` approves it. Safe to repeat.
+    be looked at first: a file with a slip in it, a note that says nearly the same and has landed since, and, where it
+    was not named, what the gate warned of. `--anyway` approves that as well. Safe to repeat.
     """
     brain = call.brain()
     chosen = chosen_by("approve", ids, everything=everything, filters=filters_of(values))
@@ -143,7 +145,7 @@ def reject_command(call: Call, ids: tuple[str, ...], reason: str | None, everyth
     """
     chosen = chosen_by("reject", ids, everything=everything, filters=filters_of(values))
     receipt = review.reject(call.brain(), chosen, reason=reason, session=Session(), now=timeline.now())
-    return call.answer(receipt if call.screen.as_json else replace(receipt, dropped=None))
+    return call.answer(receipt, show_review.rejected)
 
 
 @command(
@@ -171,7 +173,7 @@ def edit_command(
     changes = fields.changes(values, clear)
     brain = call.brain()
     if not changes and text is None:
-        return _edited(call, editor.edit(brain, review.find(brain, note_id)))
+        return _edited(call, editor.edit(brain, review.place(brain, note_id)))
     return _edited(call, review.edit(brain, note_id, changes, body=text, now=timeline.now()))
 
 

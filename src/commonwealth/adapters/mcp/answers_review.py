@@ -67,6 +67,8 @@ def _candidate(one: JsonObject, *, summary: int, reasons: int, text: int) -> Jso
         shown["verdict"] = origin.get("verdict")
         if origin.get("reasons"):
             shown["reasons"] = clipped_list(origin["reasons"], reasons, text)
+    if one.get("doubts"):
+        shown["doubts"] = clipped_list(one["doubts"], max(1, reasons), text)
     if one.get("supersedes"):
         shown["supersedes"] = clipped_list(one["supersedes"], 3, 120)
     return shown
