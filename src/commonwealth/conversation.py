@@ -70,9 +70,10 @@ class Conversation:
 
     `events` are in the order of the file. `first` and `last` are the lines looked at (0 where none was); `skipped`
     counts the records that are no conversation by kind, `broken` the lines that could not be read. `files` were
-    edited in the session, `commits` made or checked out in it. `complete` says that the session is known to have
-    ended, so that its last turn is final. `before` is the end of what an earlier run looked at: it tells what the first
-    events answer, and nothing is drafted from it again.
+    edited in the session, `commits` made or checked out in it. `beginning` is a hash of when and in which words it
+    began, None where the host tells no time. `complete` says that the session is known to have ended, so that its last
+    turn is final. `before` is the end of what an earlier run looked at: it tells what the first events answer, and
+    nothing is drafted from it again.
     """
 
     host: str
@@ -85,6 +86,7 @@ class Conversation:
     files: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     began_at: str | None = None
+    beginning: str | None = None
     ended_at: str | None = None
     first: int = 0
     last: int = 0

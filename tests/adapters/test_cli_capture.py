@@ -196,3 +196,21 @@ def test_a_session_makes_no_note_of_a_person(capture: Run, session: Session, roo
     assert {draft["kind"] for draft in drafts} <= {"memory", "decision"}
     assert all(draft["evidence"]["from"] >= 1 for draft in drafts)
     assert not any("Miller" in path.read_text("utf-8") for path in (root / "staging").glob("*.md"))
+
+
+def test_a_transcript_of_another_project_is_refused_unless_it_is_asked_for(
+    capture: Run, session: Session, root: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "ledger"
+    (other / ".git").mkdir(parents=True)
+    (other / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    session.lines = [json.dumps({**json.loads(line), "cwd": str(other)}) for line in session.lines]
+    session.path.write_text("\n".join(session.lines) + "\n", encoding="utf-8")
+    done = capture(session.path, "--json")
+    assert done.returncode == 1
+    assert said(done)["drafts"] == []
+    assert "another repository" in said(done)["reason"]
+    assert b"--anyway" in capture(session.path).stderr
+    assert list((root / "staging").glob("*.md")) == []
+    (draft,) = said(capture(session.path, "--json", "--anyway"))["drafts"]
+    assert "repository: ledger" in (root / "staging" / f"{draft['id']}.md").read_text(encoding="utf-8")

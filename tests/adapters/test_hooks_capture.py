@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from tests.flows.told import SESSION, Session
 
-from .sessions import Machine, until
+from .sessions import Machine, git, until
 
 RULE = "the staging database listens on port 5433, because 5432 is taken by the old cluster"
 PRIVATE = "Winterbottom"
@@ -318,6 +319,74 @@ def test_a_disk_that_takes_no_entry_holds_nobody_up(machine: Machine, session: S
     machine.hook("SessionEnd", said(machine, session))
     idle(machine)
     assert len(drafts(machine)) == 1
+
+
+@needs_proc
+def test_a_brain_that_cannot_be_written_leaves_the_session_in_the_users_folder(
+    machine: Machine, session: Session
+) -> None:
+    there = machine.brain / ".git" / "commonwealth" / "spool"
+    there.write_text("a file in the folder's place", encoding="utf-8")
+    done = machine.hook("SessionEnd", said(machine, session))
+    assert (done.code, done.out, done.err) == (0, b"", b"")
+    idle(machine)
+    (line,) = machine.log()
+    assert line["outcome"] == "kept aside"
+    assert "cannot be written" in line["reason"]
+    assert len(list((machine.home / "spool").glob("*.json"))) == 1
+    there.unlink()
+    machine.hook("SessionEnd", machine.stdin(session_id="2"))
+    idle(machine)
+    assert len(drafts(machine)) == 1
+    assert list((machine.home / "spool").glob("*")) == []
+
+
+@needs_proc
+def test_a_session_that_no_folder_takes_is_told_in_the_log(machine: Machine, session: Session) -> None:
+    for folder in (machine.brain / ".git" / "commonwealth" / "spool", machine.home / "spool"):
+        folder.write_text("a file in the folder's place", encoding="utf-8")
+    done = machine.hook("SessionEnd", said(machine, session))
+    assert (done.code, done.out, done.err) == (0, b"", b"")
+    idle(machine)
+    (line,) = machine.log()
+    assert line["outcome"] == "not kept"
+    assert line["reason"].count("cannot be written") == 2
+    assert [line["outcome"] for line in log(machine)] == ["not kept"]
+
+
+@needs_proc
+def test_a_session_of_a_brain_that_is_away_is_told_where_no_folder_takes_it(machine: Machine, session: Session) -> None:
+    (machine.home / "spool").write_text("a file in the folder's place", encoding="utf-8")
+    machine.brain.rename(machine.root / "away")
+    assert machine.hook("SessionEnd", said(machine, session)).code == 0
+    idle(machine)
+    assert [line["outcome"] for line in log(machine)] == ["not kept"]
+
+
+@needs_proc
+def test_a_session_that_ends_in_another_project_is_swept_for_its_own(machine: Machine, session: Session) -> None:
+    other = machine.root / "ledger"
+    git(machine.root, "init", "-q", "-b", "main", str(other))
+    fields = {"cwd": str(other)}
+    project = {"CLAUDE_PROJECT_DIR": str(machine.project)}
+    machine.hook("SessionEnd", said(machine, session, **fields), env=project, cwd=other)
+    idle(machine)
+    assert len(drafts(machine)) == 1
+    assert sorted(line["outcome"] for line in machine.log()) == ["no brain", "worker left"]
+
+
+@needs_proc
+def test_hooks_that_run_at_once_leave_one_entry(machine: Machine, session: Session) -> None:
+    fault = {"COMMONWEALTH_FAULT": "worker-started=kill"}
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(lambda _: machine.hook("Stop", said(machine, session), env=fault), range(8)))
+    assert {one.code for one in done} == {0}
+    idle(machine)
+    assert len(spooled(machine)) == 1
+    machine.hook("SessionEnd", said(machine, session))
+    idle(machine)
+    assert len(drafts(machine)) == 1
+    assert spooled(machine) == []
 
 
 @needs_proc

@@ -185,3 +185,24 @@ def test_where_the_transcript_lies_never_reaches_canon(
         str(path) for path in [cursors.place_of(brain.root, "claude", str(parent.path))] if "alices" in path.read_text()
     ]
     assert "alices-own-folder" not in git(brain.root, "log", "-p", "--all")
+
+
+def test_sessions_that_began_at_the_same_time_are_not_one(brain: Brain, parent: Session, tmp_path: Path) -> None:
+    swept(brain, parent)
+    for number in range(2):
+        name = f"{number}{SESSION[1:]}"
+        other = Session(tmp_path / "transcripts" / f"{name}.jsonl", parent.cwd, name=name)
+        other.say("user", f"Task {number}").say("assistant", "Yes.")
+        swept(brain, other.say("user", f"FACT {PORT}").say("assistant", "Understood."))
+    dropped = list(store.staged_paths(brain.root, store.DROPPED))
+    assert len({note.removesuffix(".md").rpartition("-")[2] for note in (*waiting(brain), *dropped)}) == 3
+
+
+def test_no_note_names_the_file_that_it_was_drawn_from(brain: Brain, parent: Session) -> None:
+    swept(brain, parent)
+    (note,) = waiting(brain)
+    assert review.approve(brain, [note], session=Caller(), now=NOW).state == "committed"
+    (path,) = brain.root.rglob(f"memory/**/{note}.md")
+    text = path.read_text(encoding="utf-8")
+    assert PORT in text
+    assert not any(part in text for part in (str(parent.path.parent), parent.path.name, "transcript:"))

@@ -162,9 +162,9 @@ def _place(draft: Candidate) -> tuple[int, int]:
 
 def _named(ground: Ground, draft: Candidate) -> str:
     """The id of the note: the same whenever this session is found to have taught this, and in each that was forked from
-    it, which has the same beginning under another name."""
+    it, which begins at the same time in the same words under another name."""
     words = (" ".join(text.casefold().split()) for text in (draft.title, draft.summary))
-    session = ground.conversation.began_at or ground.session.session or ""
+    session = ground.conversation.beginning or ground.conversation.session or ground.session.session or ""
     seed = "\x1f".join((ground.brain.config.key, ground.host, session, draft.kind, *words))
     short = naming.short_id(seed.encode("utf-8", "surrogatepass"))
     return naming.new_id(draft.title, draft.observed_at or ground.now, short)

@@ -27,6 +27,7 @@ from commonwealth.flows import (
     queueing,
     touched,
 )
+from commonwealth.flows.belonging import Belonging
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.cursors import Cursor
 from commonwealth.flows.drafting import Drafts
@@ -42,6 +43,7 @@ from commonwealth.safetext import one_line
 Drafter = Callable[[Conversation], Sequence[Candidate]]
 """Where drafts come from, in the place of `drafting.drafts`."""
 
+FOREIGN = "of another repository"
 NOTHING_NEW, EMPTY, SWEPT, UNREADABLE, VANISHED = "nothing new", "no drafts", "swept", "unreadable", "vanished"
 FAILED, BUSY = "failed", "busy"
 DRY = "looked at"
@@ -75,13 +77,15 @@ class Drafted:
 @dataclass(frozen=True, slots=True)
 class Swept:
     """The outcome of a sweep: `outcome` is one word or two for the log, `lines` what was looked at (0 where nothing
-    was), `model` what became of asking a model, None where none was to be asked."""
+    was), `model` what became of asking a model, None where none was to be asked, `left` how many entries were left out
+    because they are of other repositories."""
 
     outcome: str
     receipt: Receipt
     drafts: tuple[Drafted, ...] = ()
     lines: tuple[int, int] = (0, 0)
     model: str | None = None
+    left: int = 0
 
     @property
     def kept(self) -> int:
@@ -89,7 +93,7 @@ class Swept:
         return sum(one.state in ("staged", "committed") for one in self.drafts)
 
 
-def sweep(
+def sweep(  # noqa: PLR0913 - each is a choice of the caller's
     brain: Brain,
     told: Told,
     *,
@@ -99,16 +103,18 @@ def sweep(
     complete: bool = True,
     drafter: Drafter | None = None,
     seconds: float = drafting.SECONDS,
+    anyway: bool = False,
 ) -> Swept:
     """Draw from a session's transcript what its notes are, and put them where the person's settings say.
 
     `complete` says that the session is over or rests, so that its last turn is final. `trigger` is what asked, for the
-    log. With `dry_run` nothing is written. `seconds` are left for asking a model, where the person lets one draft. A
+    log. With `dry_run` nothing is written. A session of a repository whose notes go elsewhere is an outcome too, unless
+    it is to be taken `anyway`. `seconds` are left for asking a model, where the person lets one draft. A
     transcript that cannot be read is an outcome; raises Busy where another sweep takes too long, Damaged and Refused
     where the brain or the disk does not take the drafts.
     """
     told = replace(told, transcript=os.path.realpath(told.transcript))
-    asked = _Asked(brain, told, now, complete, dry_run, drafter, seconds)
+    asked = _Asked(brain, told, now, complete, dry_run, drafter, seconds, anyway)
     if dry_run:
         return _swept(asked)
     swept = Swept(FAILED, Receipt("refused"))
@@ -143,6 +149,7 @@ class _Asked:
     dry_run: bool
     drafter: Drafter | None
     seconds: float
+    anyway: bool
 
 
 def _swept(asked: _Asked) -> Swept:
@@ -155,22 +162,34 @@ def _swept(asked: _Asked) -> Swept:
     cursor = cursors.load(root, asked.told.host, place)
     if cursor.head != head:
         cursor = Cursor(head=head)
-    if not asked.dry_run and _seen(cursor, state, complete=asked.complete):
+    if not asked.dry_run and not asked.anyway and _seen(cursor, state, complete=asked.complete):
         return Swept(NOTHING_NEW, Receipt("unchanged", reason="nothing was said since the last sweep"))
     try:
         reading = transcripts.read(asked.told.host, place, complete=asked.complete)
     except Refused as error:
         return _unread(UNREADABLE, error.message.rstrip("."))
-    found = belonging.of(asked.brain, reading.conversation)
+    found = belonging.of(asked.brain, reading.conversation, anyway=asked.anyway)
+    if found.foreign:
+        return _foreign(asked, found, replace(cursor, size=-1))
     said, asked = found.said, replace(asked, brain=found.brain)
     after = Cursor(state.st_size, state.st_mtime_ns, said.last, complete=asked.complete, head=head)
     swept = _drawn(asked, said, cursor, after)
-    return replace(swept, receipt=_with_left(swept.receipt, found.left)) if found.left else swept
+    return replace(swept, receipt=_with_left(swept.receipt, found), left=found.left) if found.left else swept
 
 
-def _with_left(receipt: Receipt, left: int) -> Receipt:
-    """The receipt of a session of which a part was held in other repositories."""
-    what = f"{left} {'entry' if left == 1 else 'entries'} of the transcript, from other repositories, left out"
+def _foreign(asked: _Asked, found: Belonging, cursor: Cursor) -> Swept:
+    """The outcome for a session that was held in other repositories. Nothing of it counts as looked at: a rule may come
+    to give it to this brain."""
+    if not asked.dry_run:
+        cursors.save(asked.brain.root, asked.told.host, asked.told.transcript, cursor)
+    reason = "the session was held in another repository, whose notes do not go to this brain"
+    return Swept(FOREIGN, _with_left(Receipt("refused", reason=reason), found), left=found.left)
+
+
+def _with_left(receipt: Receipt, found: Belonging) -> Receipt:
+    """The receipt for a session of which a part, or all, was held in other repositories."""
+    entries = f"{found.left} {'entry' if found.left == 1 else 'entries'}"
+    what = f"{entries} of the transcript, from other repositories, left out"
     return replace(receipt, warnings=(*receipt.warnings, what))
 
 
@@ -284,4 +303,5 @@ def _log(asked: _Asked, trigger: str, swept: Swept) -> None:
         drafts=len(swept.drafts),
         kept=swept.kept,
         model=swept.model,
+        elsewhere=swept.left,
     )

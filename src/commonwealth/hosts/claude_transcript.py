@@ -142,10 +142,14 @@ class Reader:
             self.to.skip("attachment")
 
     def _facts(self, record: Mapping[str, object]) -> None:
+        folder = record.get("cwd")
+        folder = folder if isinstance(folder, str) else None
         for name, key in (("session", "sessionId"), ("cwd", "cwd"), ("branch", "gitBranch"), ("version", "version")):
             value = record.get(key)
             if name == "cwd" and tidy.same_home(str(value), self.to.fact_now("cwd")):
                 continue  # a `cd` of the model's; somebody else's home means that the session moved to their machine
+            if name == "branch" and not self.to.is_home(folder):
+                continue  # that of another repository, or of another work tree
             if value != "HEAD":
                 self.to.fact(name, value)
         self.to.stands(record.get("cwd"))

@@ -175,7 +175,8 @@ class Reader:
             self.asked = {call: _questions(payload.get("arguments"))}
         use = "edit" if "*** Begin Patch" in text else _USES.get(name, "other")
         files = [one or other for one, other in _PATCHED.findall(text)] if use == "edit" else []
-        self.to.used(call, use, full, text, files, ours=ours.tool(full) or ours.command(name, text))
+        own = ours.tool(full) or ours.command(name, text)
+        self.to.used(call, use, full, text, files, ours=own, folder=_folder(kind, payload))
 
     def _result(self, payload: Mapping[str, object]) -> None:
         call = payload.get("call_id")
@@ -220,6 +221,13 @@ def _input(kind: str, payload: Mapping[str, object]) -> str:
         if isinstance(value, str) and value:
             return value
     return ""
+
+
+def _folder(kind: str, payload: Mapping[str, object]) -> str:
+    """The folder that a command was run in, where the call names one."""
+    values = _parsed(payload.get("action" if kind == "local_shell_call" else "arguments"))
+    found = values.get("workdir") or values.get("working_directory")
+    return found if isinstance(found, str) and len(found) <= 4096 else ""
 
 
 def _questions(arguments: object) -> dict[str, str]:

@@ -7,6 +7,7 @@ can be left for the next run, which then begins where it began.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import struct
 from collections import Counter, deque
@@ -33,11 +34,12 @@ MOST_KINDS = 100
 ENTRY = struct.Struct(">8sI")
 """A record that was met: fingerprint and time."""
 
-FACTS = ("session", "cwd", "repository", "branch", "version", "subagent")
+FACTS = ("session", "cwd", "repository", "branch", "version", "subagent", "beginning")
 
 _OVERHEAD = 300
 _COMMIT = re.compile(r"^\[(?P<branch>[^\]\n]{1,200}) (?P<sha>[0-9a-f]{7,40})\] ", re.MULTILINE)
 _HEAD = re.compile(r"^HEAD is now at (?P<sha>[0-9a-f]{7,40})\b", re.MULTILINE)
+_GOES = re.compile(r"\s*cd\s+(?P<folder>\"[^\"\n]+\"|'[^'\n]+'|[^\s;&|'\"$`]+)\s*(?:&&|;|\n)")
 _KIND = re.compile(r"[^A-Za-z0-9_. :-]")
 
 
@@ -130,6 +132,7 @@ class Gathering:
         self.first = place.line + 1
         self._met = dict(ENTRY.iter_unpack(seen))
         self._horizon = horizon
+        self._newest = max(self._met.values(), default=0)
         self._turns: deque[tuple[tuple[Event, ...], int]] = deque()
         self._held = 0
         self._files: dict[str, None] = {}
@@ -188,6 +191,10 @@ class Gathering:
         elsewhere = isinstance(folder, str) and 0 < len(folder) <= 4096 and folder != self.fact_now("cwd")
         self._folder = str(folder) if elsewhere else None
 
+    def is_home(self, folder: str | None) -> bool:
+        """Whether a folder is the session's own or lies in it."""
+        return folder is None or f"{folder}/".startswith(f"{(self.fact_now('cwd') or '').rstrip('/')}/")
+
     def fact_now(self, name: str) -> str | None:
         """The fact `name` as far as it was told."""
         return self._turn.facts.get(name, self.facts.get(name))
@@ -205,9 +212,12 @@ class Gathering:
         """Whether this was not met before: a host writes records anew when it resumes a session."""
         told = "\0".join((self.stamp, *parts)).encode("utf-8", "surrogatepass")
         key = hashlib.blake2b(told, digest_size=ENTRY.size - 4).digest()
-        if key in self._met or 0 < self._seconds <= self._horizon:
+        # Of a second that is not over, records may have been forgotten that are no copies of what comes now.
+        passed = self._seconds < self._newest or self._seconds < self._horizon
+        if key in self._met or (0 < self._seconds <= self._horizon and passed):
             self.skip("copy")
             return False
+        self._newest = max(self._newest, self._seconds)
         self._met[key] = self._seconds
         self._of_line += 1
         self._since_place += 1
@@ -226,19 +236,31 @@ class Gathering:
                 self.turn_over(self._here)
             self._open.clear()
         cwd = self.fact_now("cwd")
+        if self.stamp and text and not self.fact_now("beginning"):
+            told = "\0".join((self.stamp, who, text[:4096])).encode("utf-8", "surrogatepass")
+            self.fact("beginning", hashlib.blake2b(told, digest_size=8).hexdigest())
         text = tidy.shown(text, cwd, tidy.LONGEST_SAID)
         question = tidy.shown(question, cwd, tidy.LONGEST_QUESTION)
         if text or manner in ("interruption", "refusal"):
             event = Said(self.line, who, text, self._at, manner, question, self._folder)
             self._add(event, len(text) + len(question) + _OVERHEAD)
 
-    def used(self, call: str, use: str, name: str, text: str, files: Iterable[str], *, ours: bool = False) -> None:
-        """A use of a tool. Of one of `ours` neither what went in nor what came out is kept."""
+    def used(
+        self, call: str, use: str, name: str, text: str, files: Iterable[str], *, ours: bool = False, folder: str = ""
+    ) -> None:
+        """A use of a tool. Of one of `ours` neither what went in nor what came out is kept. `folder` is where it was
+        used, if not where the session stands; a command says so too by going there first."""
         cwd = self.fact_now("cwd")
+        stood = self._folder
+        if use == "run" and (gone := _GOES.match(text[:4096])):
+            folder = os.path.join(folder or stood or cwd or "", os.path.expanduser(gone["folder"].strip("\"'")))
+        if folder:
+            stood = os.path.normpath(os.path.join(stood or cwd or "", folder))
+            stood = None if stood == cwd else stood
         paths = tuple(dict.fromkeys(path for file in files if (path := tidy.path(file, cwd))))[:MOST_NAMES]
         shown = "" if ours else tidy.shown(text, cwd, tidy.LONGEST_USED)
         named = tidy.plain(name)[:200]
-        event = _Open(self.line, "other" if ours else use, named, shown, paths, self._at, ours, self._folder)
+        event = _Open(self.line, "other" if ours else use, named, shown, paths, self._at, ours, stood)
         self._add(event, event.size)
         if use == "edit" and not ours:
             _name(self._turn.files, paths)
@@ -252,7 +274,7 @@ class Gathering:
         if event is None:
             self.skip("result without its use")
             return
-        if event.use == "run" and not failed:
+        if event.use == "run" and not failed and self.is_home(event.folder):
             self._commits_in(event.text, text)
         if event.dropped:
             return
@@ -363,6 +385,7 @@ class Gathering:
             commits=tuple(self._commits),
             began_at=self._began,
             ended_at=self._ended,
+            beginning=self.facts.get("beginning"),
             first=self.first if place.line >= self.first else 0,
             last=place.line if place.line >= self.first else 0,
             skipped=MappingProxyType(dict(sorted(self._skipped.items()))),
