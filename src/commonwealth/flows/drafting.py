@@ -40,7 +40,6 @@ MOST = 128
 BY_MODEL, BY_RULES = "model", "rules"
 _LIMIT = 4 << 20
 _DETAIL = 120
-_UNASKED = "a dry run asks no model: what it has not drafted yet is drawn by rules here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,7 @@ class Drafts:
 class Session:
     """Whose drafts these are: the clone, the host and its transcript; `head` tells another file in its place.
 
-    Without `keep` nothing is written and no host asked: what an answer costs is not thrown away. `seconds` are left for
-    asking.
+    With `keep` the answers are remembered. `seconds` are left for asking.
     """
 
     root: Path
@@ -99,14 +97,13 @@ def drafts(session: Session, conversation: Conversation) -> Drafts:
     events = [event for event in conversation.events if event.line > covered]
     if not events:
         return Drafts(_joined(before, conversation), BY_MODEL)
-    if not session.keep:
-        return Drafts(_joined((*before, _Stretch(conversation.last, BY_RULES)), conversation), problems=(_UNASKED,))
     reply, text = _asked(session, conversation, covered)
     found = answered.answered(reply.text, text, speaks=_speaks) if reply.why is None else None
     failed = reply.why if found is None else headless.UNPARSABLE if found.unparsable else None
     drawn = found.drafts if found is not None and failed is None else ()
     stretch = _Stretch(conversation.last, BY_RULES if failed else BY_MODEL, drawn)
-    _save(session, (*before, replace(stretch, candidates=tuple(one for one in drawn if not _holds_secret(one)))))
+    if session.keep:
+        _save(session, (*before, replace(stretch, candidates=tuple(one for one in drawn if not _holds_secret(one)))))
     detail = reply.detail or (found.unparsable if found and found.unparsable else "")
     return Drafts(
         _joined((*before, stretch), conversation),
