@@ -32,7 +32,7 @@ _HINTS = {
 @click.option("--transcript", metavar="FILE", required=True, help="The session's transcript, as the tool wrote it.")
 @click.option("--session", metavar="ID", help="The session's id, where the transcript does not say it.")
 @click.option("--anyway", is_flag=True, help="Take a session of a repository whose notes go elsewhere.")
-@click.option("--dry-run", is_flag=True, help="Show the drafts and what would become of them (by the model, where you let it); write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the drafts and what would become of them; write nothing.")
 @with_call
 def capture_command(call: Call, host: str, transcript: str, session: str | None, *, anyway: bool, dry_run: bool) -> int:
     """Draw drafts of notes from a session's transcript.
