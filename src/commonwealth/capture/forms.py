@@ -71,7 +71,8 @@ _RULED_OUT = re.compile(
 _MAY = re.compile(r"\b(?:it|this|that|there|they|which|we|i|you|he|she) may (?!only\b|not\b|never\b)", re.IGNORECASE)
 _PRIVATE = re.compile(
     r"^(?:(?:also|and|but|so|well|ok|true|haha|yeah),? )*i (?:really )?(?:hate|love|like|prefer|should|am|was|'m|feel|"
-    r"enjoy|start|go|dream)\b|"
+    r"enjoy|start|go|dream|(?:can|can't|cannot|could|couldn't|do|don't) (?:not )?(?:see|find|tell|remember|understand|"
+    r"know))\b|"
     r"\b(?:with|answer|call) me\b|"
     r"\bmy (?:\w+ )?(?:boyfriend|girlfriend|friend|partner|brother|sister|mother|father|mum|dad|wife|husband|kids?)\b|"
     r"\b(?:some(?:one|body)|people|they|everyone|everybody|he|she) (?:always |once )?(?:says?|said|told me|thinks?|"

@@ -101,7 +101,15 @@ def title(text: str) -> str:
     if len(text) > TITLE:
         ends = _ends(_AFTER_DASH, text) or _ends(_ANY_CLAUSE, text)
         text = text[: ends[-1]] if ends else cut(text, LONGEST_TITLE)
-    return capital(text.rstrip(" .;:,!-\u2013\u2014"))
+    return capital(_DANGLING.sub("", text).rstrip(" .;:,!-\u2013\u2014"))
+
+
+_DANGLING = re.compile(
+    r"[\s,;:]+(?:so|and|but|or|because|since|that|which|when|where|if|while|as|the|a|an|to|of|with|for|und|aber|oder|weil|dass|"
+    r"y|pero|o|porque|que|et|mais|ou|parce que)$",
+    re.IGNORECASE,
+)
+"""What a clause that was cut off ends with."""
 
 
 def _ends(mark: re.Pattern[str], text: str) -> list[int]:
