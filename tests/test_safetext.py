@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonwealth import safetext
@@ -211,6 +211,7 @@ def test_letters_digits_marks_of_punctuation_and_symbols_are_never_lost(text: st
 
 
 @given(TEXTS, st.integers(1, 60))
+@example("keys #\ufe0f\u20e3 *\ufe0f\u20e3 and more", 12)
 def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = safetext.one_line(text, limit)
     assert len(line.splitlines()) <= 1

@@ -92,8 +92,8 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def _cut(text: str, end: int) -> str:
-    """The first `end` characters, without blanks and joiners at the end, marked `…`."""
-    return text[:end].rstrip(" \t\n\u200c\u200d") + "…"
+    """The first `end` characters, without blanks, joiners and half a sign at the end, marked `…`."""
+    return clean(text[:end]).rstrip(" \t\n\u200c\u200d") + "…"
 
 
 def tokens(text: str) -> int:

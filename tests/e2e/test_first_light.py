@@ -152,7 +152,7 @@ def test_the_log_says_what_the_hooks_did_and_nothing_of_what_was_said(alice: Cla
     until(lambda: '"SessionEnd"' in log.read_text(encoding="utf-8"))
     text = log.read_text(encoding="utf-8")
     lines = [json.loads(line) for line in text.splitlines()]
-    assert [line["event"] for line in lines] == ["SessionStart", "SessionEnd"]
-    assert [line["outcome"] for line in lines] == ["injected", "worker left"]
+    assert [line["event"] for line in lines] == ["SessionStart", "UserPromptSubmit", "SessionEnd"]
+    assert [line["outcome"] for line in lines] == ["injected", "silent", "worker left"]
     assert "question" not in text
     assert TITLE not in text

@@ -72,13 +72,10 @@ def _in_order(base: Version | None, one: Version, other: Version, rules: Ruling,
     in conflict. So a merged note wins against a version that has lost to it already."""
     trial = _Merge(base, one, other, path, rules)
     trial.text()
-    words = [
-        "\n".join(f"{clash.name}: {digest(yamlwrite.flow(said))}" for clash, said in ranked)
-        for ranked in (
-            sorted(((clash, clash.winner) for clash in trial.clashes), key=lambda pair: pair[0].name),
-            sorted(((clash, clash.loser) for clash in trial.clashes), key=lambda pair: pair[0].name),
-        )
-    ]
+    # One clash decides, of a key before that of a section: a merged note and a version that it was made of may differ
+    # in other sections than the two versions did, but they differ in the same keys.
+    first = min(trial.clashes, key=lambda clash: (clash.name.startswith("#"), clash.name), default=None)
+    words = [yamlwrite.flow(said) for said in (first.winner, first.loser)] if first else ["", ""]
     ranks = [
         (side.updated, digest(said), digest(side.text), side.text)
         for side, said in zip((one, other), words, strict=True)

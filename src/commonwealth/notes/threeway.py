@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -42,8 +43,26 @@ class Piece:
 
 
 def remarks(text: str) -> tuple[str, ...]:
-    """The comments in the lines of a key (and what looks like one inside a text, which does no harm)."""
-    return tuple(match[0].rstrip() for match in _REMARK.finditer(text)) if "#" in text else ()
+    """The comments in the lines of a key; a `#` inside a text begins none."""
+    if "#" not in text:
+        return ()
+    inside = _texts(text)
+    found = (match for match in _REMARK.finditer(text) if not any(a <= match.start() < b for a, b in inside))
+    return tuple(match[0].rstrip() for match in found)
+
+
+def _texts(text: str) -> list[tuple[int, int]]:
+    """Where the scalars of some lines of YAML stand; nothing is known of lines that are none."""
+    import yaml  # noqa: PLC0415  # for the few keys with such a sign in them
+
+    found: list[tuple[int, int]] = []
+    with suppress(yaml.YAMLError):
+        for token in yaml.scan(text, Loader=yaml.SafeLoader):
+            if isinstance(token, yaml.ScalarToken):
+                start, end = token.start_mark.index, token.end_mark.index
+                # The head of a block scalar may have a comment behind it.
+                found.append((text.find("\n", start) if token.style in ("|", ">") else start, end))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

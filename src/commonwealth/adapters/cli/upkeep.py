@@ -31,8 +31,8 @@ def doctor_command(call: Call, *, fix: bool) -> int:
     code is 1 when a check fails.
     """
     with call.screen.working("Mending" if fix else "Looking") as say:
-        looked = doctor.doctor(call.selector, call.folder, say)
-        checks = (*(_mended(call) if fix else ()), *looked, *_plugins(), *hooklog.checks())
+        mended = tuple(_mended(call)) if fix else ()
+        checks = (*mended, *doctor.doctor(call.selector, call.folder, say), *_plugins(), *hooklog.checks())
     if call.screen.as_json:
         call.screen.document(documents.checks(checks))
     else:
