@@ -93,7 +93,9 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def _cut(text: str, end: int) -> str:
     """The first `end` characters, without blanks, joiners and half a sign at the end, marked `…`."""
-    return clean(text[:end]).rstrip(" \t\n\u200c\u200d") + "…"
+    kept = text[:end].rstrip(" \t\n\u200c\u200d")
+    # A key such as 1️⃣ is a digit, a selector and a frame: without the frame the selector means nothing.
+    return (kept[:-1] if kept.endswith("\ufe0f") and kept[-2:-1] in tuple("0123456789#*") else kept) + "…"
 
 
 def tokens(text: str) -> int:
