@@ -105,12 +105,12 @@ def test_what_no_note_bears_on_is_answered_with_nothing(
     assert line["reason"]
 
 
-@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"\xff", b'{"prompt": "x"}'], ids=repr)
 @pytest.mark.parametrize("event", MOMENTS)
 @pytest.mark.parametrize("host", ["claude", "codex"])
-def test_a_call_that_is_none_is_answered_with_nothing(machine: Machine, host: str, event: str, raw: bytes) -> None:
-    done = machine.hook(event, raw, host=host, cwd=machine.root)
-    assert (done.code, done.out, done.err) == (0, b"", b"")
+def test_a_call_that_is_none_is_answered_with_nothing(machine: Machine, host: str, event: str) -> None:
+    for raw in (b"", b"{", b"[]", b"\xff", b'{"prompt": "x"}'):
+        done = machine.hook(event, raw, host=host, cwd=machine.root)
+        assert (done.code, done.out, done.err) == (0, b"", b"")
 
 
 @pytest.mark.parametrize("who", ["the person", "the team", "the session"])

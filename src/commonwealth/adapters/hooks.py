@@ -28,7 +28,7 @@ HOSTS = {host.name: host for host in (claude.HOST, codex.HOST)}
 SYNC_LIMIT = 5.0
 """Seconds that a session's start waits for sync at most, whatever the user's config says."""
 
-WALL = 6.0
+WALL = 8.0
 """Seconds after which a session starts without us."""
 
 _PATIENCE = 2.0
