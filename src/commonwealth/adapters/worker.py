@@ -98,23 +98,29 @@ def launch(root: Path, *, delay: float = DEBOUNCE) -> None:
 
     Takes some 20 ms. Raises OSError where no process can be started.
     """
+    launching(root, delay=delay)()
+
+
+def launching(root: Path, *, delay: float = DEBOUNCE) -> Callable[[], object]:
+    """Begin to `launch` a worker, which takes some 3 ms and can be undone by nobody; what is returned has to be called
+    in the end. Raises OSError where no process can be started."""
     import subprocess  # noqa: PLC0415  # a hook that forks does without
 
     # -P: a folder named like one of our modules, in whatever folder we are, is not imported.
     command = [sys.executable, "-P", "-m", __name__, str(root), str(delay)]
     if sys.platform == "win32":
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
-        subprocess.Popen(command, creationflags=flags, close_fds=True, cwd=root)
-        return
-    subprocess.run(
+        process = subprocess.Popen(command, creationflags=flags, close_fds=True, cwd=root)
+        return lambda: process
+    process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _TRAMPOLINE, *command],
-        check=False,
         start_new_session=True,
         cwd=os.sep,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    return process.wait
 
 
 def work(root: Path, delay: float, *, patience: float = 0, report: Callable[[bytes], None] | None = None) -> None:

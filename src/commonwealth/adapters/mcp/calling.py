@@ -23,7 +23,7 @@ class Call:
     client: Client
     meta: JsonObject
     now: str = field(default_factory=timeline.now)
-    afterwards: list[Callable[[], None]] = field(default_factory=list)
+    afterwards: list[Callable[[], object]] = field(default_factory=list)
 
     def brain(self) -> brains.Brain:
         """The brain of the session: named at the start, or by the user's rule; never by an argument."""
@@ -36,15 +36,12 @@ class Call:
     def written(self, receipt: Receipt, brain: brains.Brain, shown: JsonObject | None = None) -> JsonObject:
         """A receipt as an answer, in the form `shown` where that says more than the receipt.
 
-        What was committed is published by a worker of its own, once this is answered.
+        What was committed is published by a worker of its own. It is on its way before this is answered: a host may
+        kill the server as soon as it has the answer.
         """
         if receipt.state == "committed" and syncing.has_remote(brain):
-            self.afterwards.append(lambda: _publish(brain))
+            with suppress(OSError):  # no process to be had now: the debt stands in the clone for the next worker
+                self.afterwards.append(worker.launching(brain.root))
         return answers.result(
             wording.of_receipt(shown or wire.receipt_json(receipt)), is_error=receipt.state == "refused"
         )
-
-
-def _publish(brain: brains.Brain) -> None:
-    with suppress(OSError):  # no process to be had now: the debt stands in the clone for the next worker
-        worker.launch(brain.root)

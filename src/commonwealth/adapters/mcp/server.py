@@ -46,7 +46,7 @@ class Server:
         self._place = place
         self._client = Client()
         self._loading = False
-        self._afterwards: list[Callable[[], None]] = []
+        self._afterwards: list[Callable[[], object]] = []
 
     def methods(self) -> Methods:
         """What the loop is to serve."""
