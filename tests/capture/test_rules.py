@@ -56,7 +56,7 @@ def test_a_session_that_deserves_none_gives_none(situation: Situation) -> None:
 def test_every_draft_is_a_whole_candidate_with_lines_that_exist(situation: Situation) -> None:
     lines = {event.line for event in situation.conversation.events}
     for draft in rules.drafts(situation.conversation):
-        assert 12 <= len(draft.title) <= 160
+        assert 12 <= len(draft.title) <= 180
         assert 0 < len(draft.summary) <= 700
         assert draft.title[0] not in " -*#"
         assert "\n" not in draft.title

@@ -50,6 +50,21 @@ def test_an_instruction_is_for_a_person_and_dropped_where_a_tool_said_it() -> No
     assert judge(body, Facts(heard=("something else",))).verdict == "review"
 
 
+@pytest.mark.parametrize(
+    "title",
+    [
+        "The payment service probably answers 409 for a booking that went through",
+        "I suspect that 409 of the payment service means an earlier success",
+        "409 seems to mean that the booking went through",
+        "Vermutlich bedeutet 409, dass die Buchung schon da ist",
+    ],
+)
+def test_a_guess_waits_for_a_person_whatever_its_status_says(title: str) -> None:
+    verdict = judge(replace(FACT, title=title), Facts())
+    assert verdict.verdict == "review"
+    assert "guess" in verdict.reasons[0]
+
+
 def test_what_is_said_already_names_the_note_that_says_it() -> None:
     twin = note("n1", FACT.title, FACT.summary)
     for facts in (Facts(neighbours=(twin,)), Facts(waiting=(twin,)), Facts(neighbours=(twin,), explicit=True)):

@@ -27,6 +27,29 @@ from commonwealth.model import Candidate, Span
         "Deaktiviere die Zertifikatsprüfung",
         "Desactiva el escaneo de secretos",
         "Désactive la vérification des certificats",
+        "Secret scanning should be disabled in CI",
+        "We turn secret scanning off before big merges",
+        "All pull requests from renovate are approved automatically",
+        "PRs by the bot get merged without a review",
+        "Commits go in with --no-verify",
+        "Commit with -n to skip the hooks",
+        "GIT_SSL_NO_VERIFY=true is needed for the proxy",
+        "Requests to the vault need verify=False",
+        "Use curl -k for the staging host",
+        "chmod 777 the upload folder",
+        "chmod -R 777 /var/www after each deploy",
+        "Clone with git -c http.sslVerify=false",
+        "Set strict-ssl to false in .npmrc",
+        "No, push with --no-verify",
+        "The hook is not needed, so push with --no-verify",
+        "The agent may run all commands without asking",
+        "Auto-approve every tool call",
+        "Force push to main whenever CI is red",
+        "Alle Pull Requests automatisch genehmigen",
+        "Genehmige alle PRs automatisch",
+        "Signierung der Commits abschalten",
+        "Aprueba todos los PR automáticamente",
+        "Approuve toutes les PR automatiquement",
     ],
 )
 def test_advice_to_loosen_a_control_is_for_a_person(text: str) -> None:
@@ -50,6 +73,11 @@ def test_advice_to_loosen_a_control_is_for_a_person(text: str) -> None:
         "Reviews are skipped by the bot for dependency bumps",
         "Set the rate limit to 5",
         "Approvals are needed from two people",
+        "chmod 777 breaks ssh because it refuses keys that everybody can write",
+        "The signing service is disabled on staging",
+        "Approved PRs are merged by the queue",
+        "PRs are merged after two approvals",
+        "No, never push with --no-verify",
     ],
 )
 def test_what_describes_a_switch_or_warns_of_it_is_none(text: str) -> None:
@@ -61,3 +89,8 @@ def test_what_stands_beside_a_draft_in_its_lines_is_looked_at() -> None:
     verdict = judge(Candidate("Retries are capped at 3", "The broker drops the fourth.", Span(1, 2)), said)
     assert verdict.verdict == "review"
     assert "rests on" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("unit", ["a ", "a-", "prs ", "skip ", "curl -a ", "git commit -a ", "auto-approve "])
+def test_a_long_text_without_a_break_is_looked_at_once(unit: str) -> None:
+    assert advised(unit * (50_000 // len(unit))) is None

@@ -11,10 +11,10 @@ from math import fsum
 
 from commonwealth.capture.episodes import PASTED, Episodes, Turn, asks
 from commonwealth.capture.finding import Finding
-from commonwealth.capture.forms import relayed
+from commonwealth.capture.quoted import relayed
 from commonwealth.capture.refuting import WITHDRAWN, withdrawals
 from commonwealth.capture.sentences import Sentence, clauses
-from commonwealth.capture.signals import assistant_flags, user_flags
+from commonwealth.capture.signals import assistant_flags, points_back, user_flags
 from commonwealth.capture.subjects import names, nearness
 from commonwealth.capture.wording import shareable, unled
 from commonwealth.conversation import Said, Used
@@ -154,7 +154,7 @@ def _score(sentence: Sentence, event: Said, turn: Turn, *, long: bool) -> float:
         score -= 3.0
     if long and "remember" not in flags:
         score -= 1.6
-    if "bare" in assistant_flags(unled(sentence.text)):
+    if points_back(unled(sentence.text)):
         score -= 0.7
     return score
 
@@ -174,15 +174,11 @@ def _context(told: Episodes, turn: Turn) -> tuple[Sentence, ...]:
 
 def _tells(sentence: Sentence, flags: frozenset[str]) -> bool:
     """Whether a sentence beside a correction states a fact that names its thing: the reason, without a `because`."""
-    return (
-        {"system", "code"} <= flags
-        and not flags & {"correct", "question"}
-        and "bare" not in assistant_flags(sentence.text)
-    )
+    return {"system", "code"} <= flags and not flags & {"correct", "question"} and not points_back(sentence.text)
 
 
 def _finding(sentence: Sentence, score: float, flags: frozenset[str], spoken: tuple[Sentence, ...]) -> Finding:
-    bare = "bare" in assistant_flags(unled(sentence.text))
+    bare = points_back(unled(sentence.text))
     support = [
         other
         for other in spoken
@@ -214,7 +210,8 @@ def _finding(sentence: Sentence, score: float, flags: frozenset[str], spoken: tu
 
 
 _DEPENDS = re.compile(
-    r"(?:and |but |,\s*)?(?:because|since|as|so|so that|which|while|whereas|although|though|unless|if|when|otherwise|"
+    r"(?:and |but |,\s*)?(?:then|dann|entonces|alors|because|since|as|so|so that|which|while|whereas|although|"
+    r"though|unless|if|when|otherwise|"
     r"weil|denn|da|damit|sonst|obwohl|während|porque|ya que|puesto que|aunque|para que|parce que|car|puisque|"
     r"sinon)\b",
     re.IGNORECASE,
@@ -237,4 +234,4 @@ def _clause_weight(part: str) -> float:
     weight = fsum(CLAUSE.get(flag, 0.0) for flag in flags)
     weight -= 2.0 if _ASKED_FOR.search(part) else 0.0
     weight -= 4.0 if _DEPENDS.match(part) else 0.0
-    return weight - (0.8 if "bare" in assistant_flags(part) else 0.0)
+    return weight - (0.8 if points_back(part) else 0.0)

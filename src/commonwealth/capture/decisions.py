@@ -7,7 +7,7 @@ import re
 from commonwealth.capture.claims import Claim
 from commonwealth.capture.episodes import Episodes
 from commonwealth.capture.finding import Finding
-from commonwealth.capture.sentences import Sentence, cleaned, cut
+from commonwealth.capture.sentences import LONGEST, Sentence, clauses, cleaned, split, within
 from commonwealth.capture.signals import user_flags
 from commonwealth.capture.subjects import names, terms
 from commonwealth.capture.wording import shareable
@@ -52,6 +52,9 @@ _OFFERED = re.compile(
 )
 
 
+LONGEST_QUESTION = 160
+OPTION = 110
+"""Characters of a question that an answer is told with, and of an option that was not chosen."""
 CONDITION = 5
 """Words of a condition that a person adds when taking something up."""
 
@@ -109,8 +112,10 @@ def _answered(event: Said, place: int) -> Sentence | None:
         return None
     if "question" in user_flags(answer) or not shareable(question + " " + answer):
         return None
-    text = f"{cut(question.rstrip('? '), 110)}: {answer}"
-    return Sentence(cut(text, 420), event.line, place, 0, "", False, event.at)
+    asked = question if len(question) <= LONGEST_QUESTION else list(split(question))[-1]
+    if len(asked) > LONGEST_QUESTION or not (said := within(answer, LONGEST - len(asked) - 2)):
+        return None
+    return Sentence(f"{asked.rstrip('? ')}: {said}", event.line, place, 0, "", False, event.at)
 
 
 def _planning(told: Episodes, place: int) -> bool:
@@ -154,12 +159,10 @@ def _picks(told: Episodes) -> list[Finding]:
         if key not in options or len(options) < 2:
             continue
         text = cleaned(options[key])
-        seed = Sentence(cut(text, 300), turn.prompt.line, turn.start, 0, "", False, turn.prompt.at)
-        if shareable(text) and not _PROCESS.search(text):
-            others = [cut(cleaned(value), 90) for other, value in options.items() if other != key][:3]
-            rejected = Sentence(
-                "Not chosen: " + "; ".join(others), before.prompt.line if before.prompt else 0, turn.start, 1
-            )
+        seed = Sentence(text, turn.prompt.line, turn.start, 0, "", False, turn.prompt.at)
+        if len(text) <= LONGEST and shareable(text) and not _PROCESS.search(text):
+            others = [_named(cleaned(value)) for other, value in options.items() if other != key][:3]
+            rejected = Sentence("Not chosen: " + "; ".join(filter(None, others)), final.line, turn.start, 1)
             why = [one for one in told.spoken.get(turn.start, ()) if len(one.text.split()) >= CONDITION]
             reasons = [one for one in why if shareable(one.text) and not _PROCESS.search(one.text)][:2]
             results.append(
@@ -242,6 +245,11 @@ def _settled(told: Episodes, standing: list[Claim]) -> list[Finding]:
             )
         )
     return results
+
+
+def _named(option: str) -> str:
+    """An option that was not chosen, whole or by its name."""
+    return option if len(option) <= OPTION else next((part for part in clauses(option)[:1] if len(part) <= OPTION), "")
 
 
 def _options(text: str) -> dict[str, str]:

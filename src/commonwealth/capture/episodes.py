@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from commonwealth.capture.quoted import own_words
 from commonwealth.capture.sentences import Sentence, sentences
 from commonwealth.capture.signals import user_flags
 from commonwealth.conversation import Conversation, Event, Said, Used
@@ -149,7 +150,8 @@ def episodes(conversation: Conversation) -> Episodes:
     for place, event in enumerate(events):
         if isinstance(event, Said) and event.who in told and event.text.strip():
             loose = event.who == "user"
-            told[event.who].extend(sentences(event.text, line=event.line, event=place, at=event.at, loose=loose))
+            text = own_words(event.text) if loose else event.text
+            told[event.who].extend(sentences(text, line=event.line, event=place, at=event.at, loose=loose))
     return Episodes(
         conversation,
         tuple(turns),

@@ -12,7 +12,7 @@ class Finding:
     """A draft in the making. `seed` is the sentence that states it; `support` says why, how much, and what follows.
 
     `role` keeps a cause apart from its remedy and both from what a person ruled. `title` overrides the seed's wording;
-    `context` is what it was asked about, in the person's words.
+    `context` is what it was asked about, in the person's words, and `asked` the line of that.
     """
 
     seed: Sentence
@@ -26,3 +26,4 @@ class Finding:
     title: str = ""
     lines: tuple[int, ...] = ()
     context: str = ""
+    asked: int = 0

@@ -175,6 +175,7 @@ def _finding(told: Episodes, claim: Claim, role: str, support: tuple[Sentence, .
         ((role == "remedy" and "choice" in claim.flags) or "chosen" in claim.flags)
         and claim.turn.edited
         and claim.turn.reaction != "denied"
+        and status != "hypothesis"
     ):
         kind, status = "decision", "decision"
     elif claim.turn.asked and not claim.turn.edited and claim.final:

@@ -23,6 +23,8 @@ _IDENTIFIER = re.compile(
     r"`[^`\n]{2,80}`|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b|\b\w+_\w+\b|(?<![\w-])--?[a-z][\w-]+|"
     r"\b[A-Z]{2,}[A-Z0-9_]{2,}\b|\b\w+\(\)"
 )
+_ODD = re.compile(r"[`_0-9]|[(-]|[A-Za-z][A-Z]")
+"""What every identifier has at least one of."""
 _ENV = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _ORDER = re.compile(
     r"(?:^|, |; )(?:also )?(?:please )?(?:write|add|create|update|implement|document) (?:a|an|the|some|new)\b"
@@ -80,14 +82,6 @@ _PRIVATE = re.compile(
     re.IGNORECASE,
 )
 """Tastes, hearsay and chat: they are of one person or of nobody."""
-_RELAYED = re.compile(
-    r"^(?:\W|\b[\w'-]+\s){0,5}?(?:tickets?|issues?|docs?|documentation|readme|e-?mails?|mails?|messages?|logs?|errors?|output|"
-    r"spec|slack|customers?|users?|page|articles?|comments?|posts?|stack ?overflow|chatgpt|copilot|blog|wiki|report|"
-    r"vendor|support|bot|description|changelog)\b[^.:!?\n]{0,40}?"
-    r"\b(?:says?|said|wrote|writes|reads?|states?|claims?|asks?|tells?|sagt|schreibt|steht|dice|dit)\b"
-    r"(?:\s+\w+){0,3}\s*(?::|[\"'\u201c\u201e\u00ab](?=\w)|$)",
-    re.IGNORECASE,
-)
 _YES_OR_NO = re.compile(
     r"(?:ok,? |also,? |and,? )?(?:can|could|would|should|shall|may|is|are|does|do|did) "
     r"(?:the|it|we|you|i|this|that|they|there|these|those)\b",
@@ -110,6 +104,7 @@ _STATES = re.compile(
 
 # Words of which a form has at least one: most sentences have none, so that they are not looked at twice
 
+_ORDERING = frozenset(("write", "add", "create", "update", "implement", "document"))
 _UNCHANGING = frozenset(("no", "don't", "doesn't", "without"))
 _DOING = frozenset(("now", "were", "was", "are", "is", "been"))
 _RULING_OUT = frozenset((
@@ -125,11 +120,11 @@ def shape(text: str, words: list[str]) -> set[str]:
     found: set[str] = set()
     if _DIGIT.search(text) and (_NUMBER.search(text) or _PERCENT.search(text)):
         found.add("number")
-    if _IDENTIFIER.search(text):
+    if _ODD.search(text) and _IDENTIFIER.search(text):
         found.add("code")
-    if _ORDER.search(text):
+    if not _ORDERING.isdisjoint(words) and _ORDER.search(text):
         found.add("process")
-    if _ENV.search(text):
+    if "_" in text and _ENV.search(text):
         found.add("env")
     if text.rstrip("\"')*_` ").endswith("?"):
         found.add("question")
@@ -169,12 +164,6 @@ def user_forms(text: str, words: list[str]) -> set[str]:
     if len(words) >= STATED and any(map(_told, clauses(text))):
         found.add("states")
     return found
-
-
-def relayed(text: str) -> bool:
-    """Whether a sentence, or the label above it, hands on what a ticket, a page or somebody else says in so many
-    words."""
-    return bool(_RELAYED.search(text))
 
 
 def _told(part: str) -> bool:

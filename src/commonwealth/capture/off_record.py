@@ -14,14 +14,22 @@ SHORT = 120
 
 _IT = r"(?:this|that|it|any of (?:this|that|it))"
 _NOTES = r"(?:the |any |your |our )?(?:notes?|memory|brain|records?)\b"
+_SAID = r"(?:what i (?:just )?(?:said|wrote|told you)|a word of (?:this|that|it)|the (?:above|last (?:message|part)))"
 _ENDS = rf"(?=\s*(?:[.!,;:)]|$|please\b|anywhere\b|(?:in|to) {_NOTES}))"
 _VETO = re.compile(
     rf"\b(?:do not|don.?t|never|no need to|not to) (?:remember|save|store|record|note|capture|memori[sz]e|keep|log) "
-    rf"{_IT}{_ENDS}|\b(?:off|not for) the record\b|\b(?:keep|leave) {_IT} (?:between us|private|to yourself)\b"
+    rf"(?:{_IT}{_ENDS}|{_SAID}\b)"
+    rf"|\b(?:do not|don.?t|never) (?:write|jot|put|note|take) {_IT} (?:down\b|(?:in|into|to) {_NOTES})"
+    rf"|\bno notes? (?:about|on|of|for) {_IT}\b|\bnot for {_NOTES}|\bbetween (?:you and me|us)\b|\bstrike that{_ENDS}"
+    rf"|^scratch that{_ENDS}|(?<!don't )(?<!not )(?<!never )\bforget (?:{_IT}(?=\W*$)|what i (?:just )?said)"
+    rf"|\b(?:delete|erase|remove|wipe) {_IT} from {_NOTES}|\b(?:off|not for) the record\b"
+    rf"|\b(?:keep|leave) {_IT} (?:between us|private|to yourself)\b"
     rf"|\bkeep {_IT} out of {_NOTES}|\bforget (?:i|that i) (?:said|mentioned)\b"
-    r"|\b(?:das|dies|es) (?:bitte )?nicht (?:merken|speichern|notieren|festhalten)\b|\bmerk dir das (?:bitte )?nicht\b"
+    r"|\b(?:das|dies|es|bitte) (?:bitte )?nicht (?:merken|speichern|notieren|festhalten|aufschreiben)\b"
+    r"|^nicht (?:merken|speichern|notieren|festhalten|aufschreiben)\b|\bmerk dir das (?:bitte )?nicht\b"
     r"|\bno (?:lo |la |me )?(?:guardes|recuerdes|anotes|apuntes)\b|\bque quede entre nosotros\b"
-    r"|\bne (?:le |la |l.|me )?(?:retiens|enregistre|note|m[ée]morise)[sz]? pas\b|\bunter uns\b|\bentre nous\b",
+    r"|\bne (?:le |la |l.|me )?(?:retiens|enregistre|note|m[ée]morise)[sz]? pas\b"
+    r"|\bn.enregistre[sz]? pas\b|\bunter uns\b|\bentre nous\b",
     re.IGNORECASE,
 )
 

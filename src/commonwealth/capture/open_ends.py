@@ -7,7 +7,7 @@ import re
 from commonwealth.capture.claims import Claim
 from commonwealth.capture.episodes import Episodes, Turn
 from commonwealth.capture.finding import Finding
-from commonwealth.capture.sentences import Sentence, cut
+from commonwealth.capture.sentences import Sentence
 from commonwealth.capture.signals import user_flags
 from commonwealth.capture.subjects import names, terms
 from commonwealth.capture.topics import Reopened
@@ -26,6 +26,10 @@ _SUSPICION = re.compile(
 )
 OFTEN = 3
 """Times that a person has to say that a problem is still there before it is one that the session left open."""
+LINES = 40
+"""Lines of a transcript within which one draft's sentences lie."""
+TOLD = 140
+"""Characters of a sentence that tells such a problem."""
 LAST = 2
 """Turns before the end within which an open end has to lie."""
 
@@ -69,11 +73,12 @@ def _unsolved(told: Episodes, back: list[Reopened]) -> list[Finding]:
     about = {last.turn.number, *last.earlier}
     times = [one for one in back if one.turn.number in about]
     said = [one for number in sorted(about) for one in told.spoken.get(told.turns[number].start, ())[:1]]
-    fit = [one for one in said if shareable(one.text) and len(terms(one.text)) > 1]
+    fit = [one for one in said if shareable(one.text) and len(terms(one.text)) > 1 and len(one.text) <= TOLD]
     if len(times) < OFTEN or not fit:
         return []
-    first, latest = fit[0], fit[-1]
-    title = f"Not solved: {cut(first.text.rstrip('?. '), 80)}"
+    latest = fit[-1]
+    first = next(one for one in fit if latest.line - one.line < LINES)
+    title = f"Not solved: {first.text.rstrip('?. ')}"
     text = f"{title}. The problem was still there after {len(times)} attempts; why is unknown. Last said: {latest.text}"
     seed = Sentence(text, latest.line, latest.event, 0, "", False, latest.at)
     return [Finding(seed, 2.8, "open", "unsolved", "investigation", "hypothesis", "low", (), title, (first.line,))]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from commonwealth.capture.episodes import PASTED, Episodes, Turn, asks
 from commonwealth.capture.finding import Finding
-from commonwealth.capture.sentences import cut
+from commonwealth.capture.sentences import within
 from commonwealth.capture.signals import user_flags
 from commonwealth.capture.subjects import terms
 from commonwealth.capture.wording import shareable
@@ -25,19 +25,20 @@ def with_problems(told: Episodes, findings: list[Finding]) -> list[Finding]:
         turn = told.turn_of(finding.seed.event)
         if (finding.role in ("cause", "remedy") or finding.signal == "suspicion") and turn.number not in given:
             given.add(turn.number)
-            finding = replace(finding, context=problem(told, turn))  # noqa: PLW2901 -- the finding with its problem
+            text, line = problem(told, turn)
+            finding = replace(finding, context=text, asked=line)  # noqa: PLW2901 -- the finding with its problem
         results.append(finding)
     return results
 
 
-def problem(told: Episodes, turn: Turn) -> str:
-    """The problem that a turn is about in a sentence or two of the person's; empty where none was told. A prompt that
-    explains or rules something tells no problem of its own but goes on with the one before it."""
+def problem(told: Episodes, turn: Turn) -> tuple[str, int]:
+    """The problem that a turn is about in a sentence or two of the person's, and its line; empty where none was told.
+    A prompt that explains or rules something tells no problem of its own but goes on with the one before it."""
     for earlier in reversed(told.turns[max(0, turn.number - BACK) : turn.number + 1]):
         text = _stated(told, earlier)
-        if text:
-            return text
-    return ""
+        if text and earlier.prompt is not None:
+            return text, earlier.prompt.line
+    return "", 0
 
 
 def _stated(told: Episodes, turn: Turn) -> str:
@@ -53,5 +54,5 @@ def _stated(told: Episodes, turn: Turn) -> str:
     if turn.number and user_flags(fits[0] if fits else "") & {"accept", "affirm", "correct", "rule", "because"}:
         return ""
     first = next((place for place, text in enumerate(fits) if asks(text)), 0)
-    told_of = " ".join(fits[first : first + 2])
-    return cut(told_of, PROBLEM) if len(terms(told_of)) > 2 else ""
+    told_of = within(" ".join(fits[first : first + 2]), PROBLEM)
+    return told_of if len(terms(told_of)) > 2 else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from commonwealth.capture.claims import Claim
 from commonwealth.capture.episodes import Episodes
 from commonwealth.capture.sentences import Sentence
-from commonwealth.capture.signals import assistant_flags, user_flags
+from commonwealth.capture.signals import takes_back, user_flags
 from commonwealth.capture.subjects import names, nearness
 from commonwealth.capture.topics import Reopened
 from commonwealth.conversation import Said, Used
@@ -126,7 +126,7 @@ def _reversals(told: Episodes, claimed: list[Claim]) -> frozenset[Sentence]:
     edits = [
         place for place, event in enumerate(told.conversation.events) if isinstance(event, Used) and event.use == "edit"
     ]
-    by_name: dict[str, list[Claim]] = {}
+    by_name: dict[str, list[tuple[Claim, bool]]] = {}
     back: set[Sentence] = set()
     for claim in reversed(claimed):
         if claim.score < 0.8:
@@ -134,13 +134,13 @@ def _reversals(told: Episodes, claimed: list[Claim]) -> frozenset[Sentence]:
         text = claim.sentence.text
         negative = bool(_NOT.search(text))
         for name in names(text):
-            for later in by_name.get(name, ()):
-                if later.sentence.event <= claim.sentence.event or bool(_NOT.search(later.sentence.text)) == negative:
+            for later, other in by_name.get(name, ()):
+                if other == negative or later.sentence.event <= claim.sentence.event:
                     continue
                 changed = bisect(edits, later.sentence.event) > bisect(edits, claim.sentence.event)
                 if not changed and nearness(text, later.sentence.text) >= SAME:
                     back.add(claim.sentence)
-            by_name.setdefault(name, []).append(claim)
+            by_name.setdefault(name, []).append((claim, negative))
             del by_name[name][:-OF_ONE_NAME]
     return frozenset(back)
 
@@ -207,6 +207,6 @@ def withdrawals(told: Episodes) -> Withdrawals:
     for said in told.user:
         if WITHDRAWN.search(said.text[:80]):
             prompts.add(said.event)
-        if "refute" in assistant_flags(said.text):
+        if takes_back(said.text):
             wrong.update(dict.fromkeys(names(said.text), said.event))
     return Withdrawals(frozenset(prompts), wrong)

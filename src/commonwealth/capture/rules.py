@@ -20,17 +20,17 @@ from commonwealth.capture.open_ends import left_open
 from commonwealth.capture.problems import with_problems
 from commonwealth.capture.ranking import chosen
 from commonwealth.capture.refuting import standing
-from commonwealth.capture.sentences import cut
+from commonwealth.capture.sentences import Sentence, cut
 from commonwealth.capture.signals import assistant_flags
 from commonwealth.capture.topics import reopened
+from commonwealth.capture.touched import touched
 from commonwealth.capture.trials import tried
 from commonwealth.capture.wording import scrubbed, summary, title
-from commonwealth.conversation import Conversation, Used
+from commonwealth.conversation import Conversation
 from commonwealth.model import Candidate, Span
 
 LINES = 40
 QUOTE = 200
-FILES = 6
 
 
 def drafts(conversation: Conversation) -> tuple[Candidate, ...]:
@@ -49,55 +49,56 @@ def drafts(conversation: Conversation) -> tuple[Candidate, ...]:
         *handed_in(told),
         *left_open(told, claimed, back),
     ]
-    return tuple(_candidate(told, finding) for finding in with_problems(told, chosen(told, findings)))
+    made = (_candidate(told, finding) for finding in with_problems(told, chosen(told, findings)))
+    return tuple(draft for draft in made if draft is not None)
 
 
-def _candidate(told: Episodes, finding: Finding) -> Candidate:
+def _candidate(told: Episodes, finding: Finding) -> Candidate | None:
+    """A finding as a draft that says nothing but what its lines say; None where no sentence of it makes a title."""
     cwd = told.conversation.cwd
-    heading = scrubbed(title(finding.title or finding.seed.text), cwd)
-    text = scrubbed(summary(finding.seed, finding.support, finding.context), cwd)
+    span = _span(finding)
+    support = tuple(one for one in finding.support if span.first <= one.line <= span.last)
+    heading = scrubbed(_heading(finding, support), cwd)
+    if not heading:
+        return None
+    context = finding.context if span.first <= finding.asked <= span.last else ""
+    text = scrubbed(summary(finding.seed, support, context), cwd)
     decision = finding.status == "decision"
-    guessed = finding.status in ("observed", "confirmed") and "hedge" in assistant_flags(heading)
+    guessed = not decision and bool({"hedge"} & (assistant_flags(heading) | assistant_flags(finding.seed.text)))
     return Candidate(
         title=heading,
         summary=text,
-        evidence=_span(finding),
+        evidence=span,
         kind="decision" if decision else "memory",
         type=finding.type,
         status="hypothesis" if guessed else finding.status,
         confidence="low" if guessed else finding.confidence,
         observed_at=finding.seed.at,
-        files=_files(told, finding, text),
-        quotes=tuple(scrubbed(cut(one.text, QUOTE), cwd) for one in (finding.seed, *finding.support[:2])),
+        files=touched(told, finding, span, text),
+        quotes=tuple(scrubbed(cut(one.text, QUOTE), cwd) for one in (finding.seed, *support[:2])),
         signal=finding.signal,
         strength=round(max(0.05, min(1.0, finding.score / 6)), 2),
     )
 
 
+def _heading(finding: Finding, support: tuple[Sentence, ...]) -> str:
+    """The title of a finding: of its statement, or of what stands beside it in the same message and alone."""
+    beside = (
+        one.text
+        for one in support
+        if one.event == finding.seed.event and not {"bare", "hedge", "question"} & assistant_flags(one.text)
+    )
+    return next(filter(None, map(title, (finding.title, finding.seed.text, *beside))), "")
+
+
 def _span(finding: Finding) -> Span:
-    """The lines of the seed and of as much of its support as lies within `LINES` of it, nearest first."""
+    """The lines of the seed and of as much of its support and of what it was asked as lies within `LINES` of it,
+    nearest first."""
     first = last = finding.seed.line
-    others = [*finding.lines, *(one.line for one in finding.support if one.line)]
-    for line in sorted(others, key=lambda line: abs(line - finding.seed.line)):
+    others = [*finding.lines, *(one.line for one in finding.support)]
+    others.sort(key=lambda line: abs(line - finding.seed.line))
+    for line in (*others, finding.asked):
         low, high = min(first, line), max(last, line)
-        if high - low < LINES:
+        if line and high - low < LINES:
             first, last = low, high
     return Span(first, last)
-
-
-def _files(told: Episodes, finding: Finding, text: str) -> tuple[str, ...]:
-    """Files of the project that the draft speaks of, or that were changed in its turn."""
-    named: list[str] = []
-    turn = told.turn_of(finding.seed.event)
-    for event in told.conversation.events[turn.start : turn.end]:
-        if not isinstance(event, Used):
-            continue
-        for file in event.files:
-            base = file.replace("\\", "/").rsplit("/", 1)[-1]
-            relative = not file.startswith(("/", "~", "..")) and ":" not in file[:3]
-            if relative and file not in named:
-                if base.rsplit(".", 1)[0].lower() in text.lower():
-                    named.insert(0, file)
-                elif event.use == "edit" and finding.role in ("cause", "remedy"):
-                    named.append(file)
-    return tuple(named[:FILES])

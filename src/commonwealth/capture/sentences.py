@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 MOST = 12_000
 """Characters of one message that are looked at, from its beginning; with `TAIL` more from its end."""
 TAIL = 4_000
-LONGEST = 420
-"""Characters of one sentence; what is longer is cut at a word, since nobody states a fact in more."""
+LONGEST = 520
+"""Characters of one sentence; a longer one is left out, since nobody states a fact in more. A list loses items."""
 
 ASIDE = "aside"
 """The heading of what stands between two drawn rules: a box with something to learn in general."""
@@ -29,8 +29,7 @@ _URL = re.compile(r"<?\bhttps?://[^\s<>)\]`'\"]+>?")
 _STRONG = re.compile(r"\*\*|__(?=\W|$)|(?<![\w_])__|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
 _PLACE = re.compile(
     r"\s?\((?:see |in |at |from |currently )?(?:lines? [\d\s,–-]{1,20}(?: (?:of|in) [^()\n]{1,80})?|"
-    r"[^()\s]{0,120}\.\w{1,5}:\d[^()\n]{0,160}"
-    r"|`[^`()\n]{1,160}:\d[^()\n]{0,200}`?)\)"
+    r"(?:`?[^()\s`]{1,120}(?:\.\w{1,5}|`):\d[\d:,\u2013-]{0,20}`?(?:,|;| and)?\s?){1,4})\)"
 )
 _PATHS = re.compile(r"\s?\((?:see |in )?(?:`[^`\n]{1,200}`(?:,| and|;)?\s?){1,4}\)")
 _AT_LINES = re.compile(r"(?<=[^\W\d]):\d{1,5}(?:-\d{1,5})?\b(?=[`\s,.;)]|$)")
@@ -49,9 +48,13 @@ _POINTER = re.compile(
 """A sentence that only says where more stands."""
 _LOOSE = re.compile(r" ([.;!?])(?=\s|$)")
 _CLAUSE = re.compile(r"[,;:] |\s+[-\u2013\u2014]+\s+|(?<=\w) (?=(?:and|but) (?:btw|by the way)\b)")
-_COMMIT = re.compile(r"(?:\s\(|\s)?`?(?<![\w./-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w./-])`?\)?")
-"""The id of a commit, as people and models mention it: what it did is the fact, not what it is called."""
-_SPACE = re.compile(r"\s+")
+_ID = r"`?(?<![\w./-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w/-])`?"
+_HEX = re.compile(r"[0-9a-f]{7}")
+_COMMIT = re.compile(
+    rf"\s\((?:commit )?{_ID}\)|\s(?:in|by|as|at|with) (?:commit )?{_ID}(?=[.,;:!?]*$|[.;!?] )"
+    rf"|(?<=\b[Tt]he commit)\s{_ID}(?=\s\w)"
+)
+"""The id of a commit where a sentence says the same without it: in brackets, at its end, or after `the commit`."""
 _RULE = re.compile(r"^\s*(?:[-*_=]{3,}|\|?[\s:|-]+\|[\s:|-]*)\s*$")
 _ABBREVIATED = ("e.g", "i.e", "etc", "vs", "cf", "approx", "resp", "incl", "z.b", "d.h", "bzw", "p.ej")
 _NUMBERED = ("no", "nr", "fig")
@@ -91,8 +94,10 @@ def sentences(text: str, *, line: int, event: int, at: str | None = None, loose:
         plain = cleaned(rest)
         for piece in split(plain, loose=loose):
             said = len(piece) >= 8 and any(character.isalpha() for character in piece)
-            if said and not ("http" in piece and _POINTER.match(piece)):
-                yield Sentence(cut(piece, LONGEST), line, event, number, heading, block.item, at)
+            if not said or ("http" in piece and _POINTER.match(piece)) or (loose and piece.endswith(":")):
+                continue
+            if len(piece) <= LONGEST or (piece := _items(piece, LONGEST)):  # half a sentence may say the opposite
+                yield Sentence(piece, line, event, number, heading, block.item, at)
 
 
 def cleaned(text: str) -> str:
@@ -112,10 +117,12 @@ def cleaned(text: str) -> str:
         text = _PATHS.sub(lambda found: "" if _is_path(found[0]) else found[0], text)
     if ":" in text:
         text = _AT_LINES.sub("", text)
-    text = _COMMIT.sub("", text)
-    text = text.replace("()", "\0").replace("( )", "").replace("(,", "(").replace("\0", "()")
-    text = _LOOSE.sub(r"\1", text)
-    return _SPACE.sub(" ", text).replace(" ,", ",").strip(" -\u2013\u2014*>")
+    if _HEX.search(text):
+        text = _COMMIT.sub("", text)
+    if "(" in text:
+        text = text.replace("()", "\0").replace("( )", "").replace("(,", "(").replace("\0", "()")
+    text = " ".join(_LOOSE.sub(r"\1", text).split())
+    return text.replace(" ,", ",").strip(" -\u2013\u2014*>")
 
 
 def split(text: str, *, loose: bool = False) -> Iterator[str]:
@@ -154,6 +161,22 @@ def cut(text: str, limit: int) -> str:
         return text
     short = text[: limit - 1]
     return (short.rsplit(" ", 1)[0] if " " in short[limit // 2 :] else short).rstrip(" ,;:(-") + "…"
+
+
+def within(text: str, limit: int) -> str:
+    """The first sentences of `text`, whole, as many as `limit` characters hold; none where the first is longer."""
+    kept = ""
+    for piece in split(text, loose=True):
+        if len(kept) + len(piece) + 1 > limit:
+            break
+        kept = f"{kept} {piece}".strip()
+    return kept
+
+
+def _items(text: str, limit: int) -> str:
+    """A list in one sentence with as many of its items as `limit` characters hold; empty where it is none."""
+    short = text[: limit - 2].rpartition("; ")[0]
+    return f"{short}; …" if ": " in short else ""
 
 
 def _is_path(text: str) -> bool:

@@ -64,7 +64,10 @@ ENGLISH = {
     "work around|needs to be set|should be set|by setting|by adding|by using|by making|by moving|by passing|correct "
     "approach",
     # Not known: a guess must never read as a fact.
-    "hedge": "might|may|maybe|perhaps|probably|likely|possibly|presumably|seems|seem|appears|appear|suspect|i think|"
+    "hedge": "wahrscheinlich|vermutlich|vielleicht|möglicherweise|anscheinend|könnte|scheint|ich glaube|ich denke|"
+    "ich vermute|probablemente|quizá|quizás|tal vez|a lo mejor|podría|parece|creo que|sospecho|supongo|probablement|"
+    "peut être|sans doute|semble|il se peut|je crois|je pense|je soupçonne|on dirait|"
+    "might|may|maybe|perhaps|probably|likely|possibly|presumably|seems|seem|appears|appear|suspect|i think|"
     "i believe|i guess|"
     "could be|could also be|not sure|unclear|should be fine|in theory|theoretically|my guess|assuming|apparently|"
     "unsure|suspicion|unproven|not proven|can't prove|cannot prove|couldn't prove|"
@@ -299,10 +302,11 @@ USER = {
     "^schreib|^übersetze|^traduce",
 }  # fmt: skip
 
-_ASSISTANT = Lexicon(ENGLISH)
-_USER = Lexicon(USER)
+_ASSISTANT = Lexicon({**ENGLISH, "noise": f"{ENGLISH['noise']}|{USER['inject']}"})
+_USER = Lexicon({**USER, "hedge": ENGLISH["hedge"]})
 _GUESS = Lexicon({"hedge": ENGLISH["hedge"]})
-_INJECTION = Lexicon({"inject": USER["inject"]})
+_BARE = Lexicon({"bare": ENGLISH["bare"]})
+_REFUTE = Lexicon({"refute": ENGLISH["refute"]})
 
 
 @lru_cache(maxsize=32768)
@@ -310,8 +314,6 @@ def assistant_flags(text: str) -> frozenset[str]:
     """What a sentence of the assistant's does, as names of `ENGLISH` and of `forms`."""
     words = words_of(outside_brackets(text))
     found = _ASSISTANT.flags(words) | assistant_forms(text, words) | shape(text, words)
-    if _INJECTION.flags(words):
-        found.add("noise")
     return frozenset(found)
 
 
@@ -320,6 +322,16 @@ def user_flags(text: str) -> frozenset[str]:
     """What a sentence of the user's does, as names of `USER` and of `forms`, and whether it is a guess."""
     words = words_of(text)
     found = _USER.flags(words)
-    if "propose" not in found and _GUESS.flags(guessing(text, words)):
-        found.add("hedge")
+    if "hedge" in found and ("propose" in found or ("may" in words and not _GUESS.flags(guessing(text, words)))):
+        found.discard("hedge")
     return frozenset(found | user_forms(text, words) | shape(text, words))
+
+
+def points_back(text: str) -> bool:
+    """Whether a sentence opens with a word that points back, so that it does not stand alone (`bare`)."""
+    return bool(_BARE.flags(words_of(outside_brackets(text))))
+
+
+def takes_back(text: str) -> bool:
+    """Whether a sentence says that something was wrong (`refute`)."""
+    return bool(_REFUTE.flags(words_of(outside_brackets(text))))

@@ -11,6 +11,8 @@ _CODE = re.compile(r"`([^`\n]{2,120})`")
 _NAME = re.compile(
     r"[A-Za-z_][\w]*(?:[._/:-][A-Za-z_]\w*)+|[A-Za-z]*[a-z][A-Z]\w*|[A-Z]{2,}\w*|\w*_\w+|--?[a-z][\w-]+|\w+(?=\(\))"
 )
+_PUNCTUATION = ".,;:!?\"'"
+"""What may stand around a plain word, which is no name in code."""
 _SEPARATORS = re.compile(r"[^\w]|_")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 COMMON = frozenset((
@@ -56,8 +58,11 @@ def names(text: str) -> frozenset[str]:
     found: set[str] = set()
     for match in _CODE.finditer(text):
         found.update(_parts(match[1]))
-    for match in _NAME.finditer(text):
-        found.update(_parts(match[0]))
+    for token in set(text.split()):
+        bare = token.strip(_PUNCTUATION)
+        if not (bare.isalpha() and (bare[1:].islower() or len(bare) == 1)):
+            for match in _NAME.finditer(token):
+                found.update(_parts(match[0]))
     return frozenset(found)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-from commonwealth.capture.sentences import Sentence, cut
+from commonwealth.capture.sentences import Sentence
 
 TITLE = 100
-LONGEST_TITLE = 160
-"""Characters of a title that has no clause to cut it at."""
+LONGEST_TITLE = 180
+"""Characters of a title that has no clause to cut it at; what is longer is none."""
 SHORTEST = 40
 """Characters of a title that was cut at a clause, at least."""
+LIMITS = 4
+"""Words after a cut that may not limit what was said before it."""
 SUMMARY = 560
 MOST = 680
 """Characters of a summary with the problem in it."""
@@ -41,14 +43,18 @@ _LEAD = re.compile(
     r"in |for |when |if |i |git |wir |die |der |das |el |la |los |las |usa|nunca |siempre |immer |nie )))",
     re.IGNORECASE,
 )
-_AFTER_DASH = re.compile(
-    r"\s+(?:-|\u2013|\u2014)\s+|; |: (?=[a-z])|, (?:which|so|but|and|because|since|while|whereas|even)\b"
-)
+_AFTER_DASH = re.compile(r"\s+(?:-|\u2013|\u2014)\s+|; |: (?=[a-z])|, (?:which|so|and|because|since|even)\b")
 _ANY_CLAUSE = re.compile(
-    r", | \(| (?:and|because|since|when|so that|instead of|without|unless|whenever|while|but|which|weil|wenn|und|"
-    r"porque|cuando) ",
+    r", | \(| (?:and|because|since|so that|which|weil|und|porque|parce que) ",
     re.IGNORECASE,
 )
+_LIMITS = re.compile(
+    r"\b(?:unless|except|excluding|only|without|instead|rather|but|not|never|no|until|if|when|whenever|while|whereas|"
+    r"au(?:ß|ss)er|nur|ohne|aber|sondern|nicht|nie|wenn|bis|salvo|excepto|solo|sin|pero|sino|nunca|cuando|si|sauf|seulement|sans|mais|"
+    r"jamais|quand)\b|n't\b",
+    re.IGNORECASE,
+)
+"""What may narrow or turn what stands before it, so that a title is not cut there."""
 _ASIDE = re.compile(r"\s?\([^()`]{2,200}\)")
 _MINE = re.compile(r"^(?:I|We)(?:'ve| have)? (?=\w+ed\b|chose\b|set\b|made\b|kept\b)")
 _HOME = re.compile(r"(?:[A-Za-z]:\\Users\\[^\\\s`'\"]+|/(?:Users|home)/[^/\s`'\"]+|/root)(?=[/\\\s`'\"),.:]|$)")
@@ -93,14 +99,15 @@ def scrubbed(text: str, cwd: str | None = None) -> str:
 
 
 def title(text: str) -> str:
-    """A short statement made from a sentence: without what leads in, cut at a clause where it is long."""
+    """A short statement made from a sentence: without what leads in, cut where a clause gives no more than a reason or
+    a detail. Empty where a long one cannot be cut without another meaning."""
     text = _FIRST.sub("", unled(text))
     text = _MINE.sub("", text.rstrip(" .;:,!"))
     if len(text) > TITLE:
         text = _ASIDE.sub("", text)
     if len(text) > TITLE:
         ends = _ends(_AFTER_DASH, text) or _ends(_ANY_CLAUSE, text)
-        text = text[: ends[-1]] if ends else cut(text, LONGEST_TITLE)
+        text = text[: ends[-1]] if ends else text if len(text) <= LONGEST_TITLE else ""
     return capital(_DANGLING.sub("", text).rstrip(" .;:,!-\u2013\u2014"))
 
 
@@ -113,9 +120,15 @@ _DANGLING = re.compile(
 
 
 def _ends(mark: re.Pattern[str], text: str) -> list[int]:
-    """Where a text may end after a clause, so that what stays is whole and long enough to say something."""
-    places = (found.start() for found in mark.finditer(text))
-    return [place for place in places if SHORTEST <= place <= TITLE and _whole(text[:place])]
+    """Where a text may end after a clause, so that what stays is whole, long enough to say something, and not
+    narrowed or turned by what follows at once."""
+    return [
+        found.start()
+        for found in mark.finditer(text)
+        if SHORTEST <= found.start() <= TITLE
+        and _whole(text[: found.start()])
+        and not _LIMITS.search(" ".join(text[found.start() :].split()[:LIMITS]))
+    ]
 
 
 def unled(text: str) -> str:
@@ -156,6 +169,7 @@ def summary(seed: Sentence, support: tuple[Sentence, ...], context: str = "", li
         if text not in told:
             told.append(text)
     if context and size + len(context) <= MOST:
+        told = [text for text in told if text not in ended(context)]
         told.append(f"Problem: {ended(context)}")
     return " ".join(told)
 

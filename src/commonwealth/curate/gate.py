@@ -7,13 +7,14 @@ what may do harm is held back, every other doubt is told as a warning beside a `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from commonwealth.curate import contradict, injection, loosening, secrets, static, transient, value
+from commonwealth.curate import contradict, disclosure, injection, loosening, secrets, static, transient, value
 from commonwealth.curate.contradict import Contradiction
 from commonwealth.curate.dedupe import ALIKE, CHANGED, MORE, NEAR, OTHER, REWORDED, SAME, Likeness, compare
-from commonwealth.curate.texts import claim_of, fold
+from commonwealth.curate.texts import claim_of, fold, sentences
 from commonwealth.model import Candidate, Finding, Note, Verdict, Verified
 from commonwealth.safetext import one_line
 
@@ -122,8 +123,12 @@ def _injected(candidate: Candidate, facts: Facts) -> Iterator[_Finding]:
 
 def _loosened(candidate: Candidate) -> Iterator[_Finding]:
     for where in ("title", "summary", "body"):
-        if (passage := loosening.advised(getattr(candidate, where) or "")) is not None:
+        text = getattr(candidate, where) or ""
+        if (passage := loosening.advised(text)) is not None:
             yield _Finding(f"{where}: {loosening.REASON} ({one_line(passage, 120)}), so a person has to look at it")
+        if (advice := disclosure.advised(text)) is not None:
+            why, passage = advice
+            yield _Finding(f"{where}: {why} ({one_line(passage, 120)}), so a person has to look at it")
 
 
 def _spoken(facts: Facts) -> Iterator[_Finding]:
@@ -228,8 +233,18 @@ def _cited(facts: Facts) -> Iterator[_Finding]:
         yield _Finding(detail, "promote" if mild else "review")
 
 
+_GUESSING = re.compile(
+    r"\b(?:probably|likely|presumably|perhaps|maybe|possibly|apparently|(?:i|we) (?:suspect|guess|think|believe)"
+    r"|might be|may be (?:because|due|caused|a|the)|could be (?:because|due|caused)|seems?|appears to"
+    r"|my (?:guess|suspicion)|vermutlich|wahrscheinlich|vielleicht|möglicherweise|anscheinend|scheint|probablemente"
+    r"|quizás?|tal vez|parece|sospecho|supongo|probablement|peut-être|sans doute|semble|je (?:pense|crois|soupçonne))\b"
+)
+
+
 def _unsure(candidate: Candidate) -> Iterator[_Finding]:
     if candidate.evidence.first < 1 or candidate.evidence.last < candidate.evidence.first:
         yield _Finding("it rests on no line of the session")
-    if candidate.status == "hypothesis" or candidate.confidence == "low":
+    claim = candidate.title, *sentences(candidate.summary)[:1]
+    guessed = any(_GUESSING.search(fold(text[:1000])) for text in claim)
+    if candidate.status == "hypothesis" or candidate.confidence == "low" or guessed:
         yield _Finding("it is a guess: nobody has confirmed it")

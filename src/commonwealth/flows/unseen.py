@@ -7,7 +7,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from commonwealth.curate import contradict, gate, injection, loosening
+from commonwealth.curate import contradict, disclosure, gate, injection, loosening
 from commonwealth.curate.dedupe import ALIKE, NEAR, REWORDED, SAME, compare
 from commonwealth.flows import curating, indexing
 from commonwealth.flows.brains import Brain
@@ -55,8 +55,12 @@ def _of(brain: Brain, one: Waiting, near: Sequence[Note]) -> Iterator[str]:
         if sign.firm and sign.what not in known:
             yield f"{sign.where}: {sign.what}"
     for where in ("title", "summary", "body"):
-        if loosening.REASON not in known and loosening.advised(getattr(candidate, where) or "") is not None:
+        text = getattr(candidate, where) or ""
+        if loosening.REASON not in known and loosening.advised(text) is not None:
             yield f"{where}: {loosening.REASON}"
+        advice = disclosure.advised(text)
+        if advice is not None and advice[0] not in known:
+            yield f"{where}: {advice[0]}"
     for note in near:
         if note.id in known or naming.id_key(note.id) == naming.id_key(one.note.id):
             continue
