@@ -24,10 +24,12 @@ FLOOR = 0.6
 """What a note has to be worth to be told before an edit."""
 
 _PATHS = 20
-_FAR = 24
+_NEAR, _BROUGHT, _FAR = 80, 40, 24
+"""Notes that are read: attached ones, those that may speak against what is imported, those that share words."""
+
 _READ = 6_000
-_EACH = 60
-"""Tokens of what one note says."""
+_EACH = (60, 35, 20)
+"""Tokens of what one note says: the first of these with which all of them fit."""
 
 _CONTRADICTED = 0.6
 _MOST_SPOKEN = 0.4
@@ -91,11 +93,12 @@ def _chosen(
     words = relevance.weighed(conn, terms(" ".join([*paths, added])))
     far = [row for row in relevance.rows_of(words) if row not in near]
     brought = contradicting.imported(added)
-    far += candidates.with_words(conn, brought)
+    against = candidates.speaking_of(conn, brought)
     sees = seen(brain, conn)
     rows = candidates.here(conn, near, brain.repository, now, sees.hidden)
+    rows = rows[:_NEAR] + candidates.here(conn, against, brain.repository, now, sees.hidden)[:_BROUGHT]
     rows += candidates.here(conn, far, brain.repository, now, sees.hidden)[:_FAR]
-    notes = {row: file.note for row, file in lookup.stored(conn, list(dict.fromkeys(rows))[:120]).items()}
+    notes = {row: file.note for row, file in lookup.stored(conn, list(dict.fromkeys(rows))).items()}
     me = own_name() if notes else None
     notes = {row: note for row, note in notes.items() if is_here(note, brain.repository)}
     judged = [_judge(row, note, paths, added, brought, words, me) for row, note in notes.items()]
@@ -149,7 +152,8 @@ def _told(
     )
     if said:
         intro += " Where the change goes against one, tell the user."
-    found = compose(intro, hits, budget, details=False, now=now, each=_EACH)
+    tried = (compose(intro, hits, budget, details=False, now=now, each=each) for each in _EACH)
+    found = max(tried, key=lambda one: len(one.notes))
     told = {id_ for id_, _ in found.notes}
     return replace(found, left=(*found.left, *left), against=tuple(id_ for id_ in said if id_ in told))
 

@@ -44,6 +44,9 @@ SOUGHT = 0.3
 """From this weight on a word is looked up."""
 
 _HEAD, _REST, _INNER, _BODY, _PAIR = 1.0, 0.85, 0.7, 0.4, 0.5
+_NAMED_IN_BODY = 0.6
+"""What code counts where it stands in the body: whoever names a thing means that thing."""
+
 _LONGEST = 20_000
 _SHARE = 8
 
@@ -81,6 +84,14 @@ class Evidence(NamedTuple):
     exact: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+    """Telling words that only its body holds."""
+
+    named: bool = False
+    """Whether one of those is code."""
+
+    held: frozenset[str] = frozenset()
+    """The keys of all words that it holds and that say something."""
 
     @property
     def bearing(self) -> float:
@@ -94,6 +105,8 @@ def of_itself(term: Term) -> float:
     if term.code:
         return _CODE
     if term.exact:
+        if sum(map(len, pieces := tokens(term.text))) <= 4 and all(map(str.isdecimal, pieces)):
+            return _HOLLOW  # 17:00, 1-50
         return 0.0 if {stem(word) for word in tokens(term.text)} <= HOLLOW | LOOSE | STOP else 1.0
     return (0.0 if term.text in STOP else worth_of(term.key)) * (_PART if term.part else 1.0)
 
@@ -177,21 +190,32 @@ def evidence(said: Said, note: Note) -> Evidence:
     loose: list[str] = []
     exact: list[str] = []
     code: list[str] = []
+    inside: list[str] = []
+    named = False
+    held: set[str] = set()
     for word in sorted(told, key=lambda word: word.term.part):
         if word.term.part and any(word.term.text in whole for whole in exact):
             continue
         factor = next((factor for factor, held, text in where if _stands(word.term, held, text)), 0.0)
+        if factor == _BODY and word.term.code:
+            factor = _NAMED_IN_BODY
         score += word.weight * factor
-        if factor > _BODY and not word.term.part and word.term.key not in HOLLOW:
+        if factor and word.weight >= SOUGHT and not word.term.part:
+            held.add(word.term.key)
+        in_head = factor not in (0.0, _BODY, _NAMED_IN_BODY)
+        if in_head and not word.term.part and word.term.key not in HOLLOW:
             (telling if word.weight >= TELLING else loose).append(word.term.text)
+        elif factor and not word.term.part and word.weight >= TELLING:
+            inside.append(word.term.text)
+            named = named or word.term.code
         if factor and word.term.exact:
             exact.append(word.term.text)
-            code += [word.term.text] if word.term.code and factor > _BODY else []
+            code += [word.term.text] if word.term.code and in_head else []
     heaviest = said.heaviest
     back = _back(note, {word.term.key for word in told})
     return Evidence(
         score, min(1.0, score / heaviest) if heaviest else 0.0, back, tuple(telling), tuple(code), tuple(loose),
-        tuple(" ".join(pair) for pair in sorted(pairs)),
+        tuple(" ".join(pair) for pair in sorted(pairs)), tuple(inside), named, frozenset(held),
     )  # fmt: skip
 
 
@@ -226,11 +250,11 @@ FLOOR = 4.0
 
 
 def several(found: Evidence) -> bool:
-    """Whether independent words of the text speak for a note: two of which one is telling, three loose ones that are
-    most of the text, or one that is surely code."""
+    """Whether independent words of the text speak for a note: two, of which one is telling and of its head or code; or
+    three loose ones that are most of the text; or one of its head that is surely code."""
     together = len(found.words) + len(found.loose)
     loose = together >= 3 and found.share >= _MOST_OF_IT
-    return bool((found.words and together >= 2) or loose or found.exact)
+    return bool(((found.words or found.named) and together + len(found.inside) >= 2) or loose or found.exact)
 
 
 def enough(found: Evidence) -> bool:

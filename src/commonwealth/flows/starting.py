@@ -3,6 +3,7 @@ repository has to know."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
@@ -13,9 +14,11 @@ from commonwealth.flows.about import About
 from commonwealth.flows.attached import Attachment, attachment, names_of
 from commonwealth.flows.brains import Brain
 from commonwealth.flows.seeing import Seen, as_hits, is_here, own_name, seen
-from commonwealth.index import candidates, lookup
+from commonwealth.index import candidates, lookup, schema
+from commonwealth.index import scope as scopes
 from commonwealth.index.terms import terms
-from commonwealth.model import Hit, Note
+from commonwealth.model import Hit, Note, same_repository
+from commonwealth.repo import changed_here
 
 NEAR = 8
 """So many notes that bear on the session are told."""
@@ -42,7 +45,11 @@ _TYPES = {
     "discovery": 0.8,
     "investigation": 0.7,
 }
+_NOT = re.compile(r"(?i)\b(?:do not|don['’]t|not to|no longer|never|won['’]t|rejected?|against)\b")
 _FOLDER = 0.75
+_BRANCH = 0.9
+_ELSEWHERE = 0.7
+"""What a note counts for everybody that is attached to some files: those of all files come first."""
 
 
 class Chosen(NamedTuple):
@@ -71,16 +78,32 @@ def choose(
         return Chosen()
     sees = seen(brain, conn)
     said = relevance.weighed(conn, terms(about.words))
-    near = candidates.here(conn, _near_rows(conn, about, said), name, now, sees.hidden)[:_READ]
+    own = _of_branch(brain, conn, sees)
+    near = candidates.here(conn, [*own, *_near_rows(conn, about, said)], name, now, sees.hidden)[:_READ]
     general = candidates.here(conn, candidates.latest(conn, name, _LATEST, _IMPORTANT), name, now, sees.hidden)
     young = candidates.here(conn, candidates.latest(conn, name, _LATEST), name, now, sees.hidden)
     again = candidates.here(conn, candidates.of_ids(conn, lost), name, now, sees.hidden)
-    is_young = len(young) <= YOUNG
-    rows = list(dict.fromkeys([*again, *near, *general, *(young if is_young else [])]))
+    # A repository without any note is no young one: what its brain holds is about others, or about nothing here.
+    whole = frozenset(young if len(young) <= YOUNG else ())
+    rows = list(dict.fromkeys([*again, *near, *general, *sorted(whole)]))
     notes = {row: file.note for row, file in lookup.stored(conn, rows).items()}
     me = own_name() if notes else None
-    judged = [_judge(row, note, about, said, me, is_young) for row, note in notes.items() if is_here(note, name)]
+    judged = [
+        _judge(row, note, about, said, me, row in whole, row in own)
+        for row, note in notes.items()
+        if is_here(note, name)
+    ]
     return _picked(conn, judged, sees, skip, lost)
+
+
+def _of_branch(brain: Brain, conn: sqlite3.Connection, sees: Seen) -> list[int]:
+    """The rows of notes that are limited to the branch that the session stands on, unless that is the default one."""
+    project = brain.project
+    found = [scopes.of_key(key) for key in sees.labels]
+    if project is None or not found or changed_here.is_default(project, project.branch):
+        return []
+    found = [one for one in found if one.repository and same_repository(one.repository, project.identity)]
+    return candidates.named(conn, schema.SCOPE, [one.key for one in found if one.branch == project.branch])
 
 
 def _near_rows(conn: sqlite3.Connection, about: About, said: relevance.Said) -> list[int]:
@@ -92,10 +115,12 @@ def _near_rows(conn: sqlite3.Connection, about: About, said: relevance.Said) -> 
     return list(dict.fromkeys([*rows, *relevance.rows_of(said)]))
 
 
-def _judge(row: int, note: Note, about: About, said: relevance.Said, me: str | None, young: bool) -> _Judged:
+def _judge(
+    row: int, note: Note, about: About, said: relevance.Said, me: str | None, young: bool, mine: bool
+) -> _Judged:
     kind = _TYPES.get("decision" if note.kind == "decision" else note.type, 0.6)
     own = kind * relevance.standing(note, me)
-    how = _attached(note, about)
+    how = Attachment(_BRANCH, "it is about this branch") if mine else _attached(note, about)
     found = relevance.evidence(said, note)
     enough = relevance.enough(found)
     spoken = min(1.0, found.score / 2.5) if enough else min(0.4, found.score / 6)
@@ -125,9 +150,12 @@ def _general(note: Note, own: float, about: About, young: bool) -> float:
     kind = "decision" if note.kind == "decision" else note.type
     if kind not in _IMPORTANT or note.status == "hypothesis" or note.confidence != "high":
         return 0.0
-    if about.focused and (note.components or note.provenance.files or note.files):
+    if own < 0.9:
         return 0.0
-    return own if own >= 0.9 else 0.0
+    if not (note.components or note.provenance.files or note.files):
+        # What was turned down concerns whoever proposes it.
+        return 0.0 if about.focused and kind == "decision" and _NOT.search(note.title) else own
+    return 0.0 if about.focused else own * _ELSEWHERE
 
 
 def _picked(

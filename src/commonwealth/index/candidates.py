@@ -92,13 +92,21 @@ def of_components(conn: sqlite3.Connection, names: Iterable[str]) -> list[int]:
     return named(conn, schema.COMPONENT, [name.replace("-", sign) for name in made for sign in "-_ "])
 
 
-def with_words(conn: sqlite3.Connection, words: Iterable[str]) -> list[int]:
-    """Some rows that hold any of these words, however common the words are."""
+_TURNED_DOWN = " OR ".join(
+    f'"{word}"' for word in ("instead", "rather", "never", "avoid", "banned", "forbidden", "rejected", "deprecated",
+    "replaced", "removed", "dropped", "alternatives", "considered", "over", "longer")
+)  # fmt: skip
+
+
+def speaking_of(conn: sqlite3.Connection, words: Iterable[str]) -> list[int]:
+    """Some rows that may speak against any of these words, however common the words are: those whose title has one
+    first, then those that have one and a word of turning down."""
     match = " OR ".join(quoted(*found) for word in sorted(words)[:8] if (found := tokens(word)))
     if not match:
         return []
     sql = "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?"
-    return [row for (row,) in conn.execute(sql, (match, MOST))]
+    asked = (f"title : ({match})", f"({match}) AND ({_TURNED_DOWN})")
+    return list(dict.fromkeys(row for one in asked for (row,) in conn.execute(sql, (one, MOST))))
 
 
 def of_file(conn: sqlite3.Connection, path: str) -> list[int]:

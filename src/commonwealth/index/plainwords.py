@@ -45,13 +45,13 @@ year yep yesterdai yet
 
 _LOOSE = """
 account action admin agent api app arrai attribut auth authent backend build button cli click client cloud cluster
-color colour config configur consol contain custom data databas date debug depend deploi deploy directori document
-download element email endpoint environ event except export featur field filter format frontend git handler header
-host http id imag import index input interfac item job json kei layout librari link log login loop machin mail map
-memori menu messag metadata model modul network node object order packag page parser payload permiss plugin port
-process product profil python queri record releas repo report request respons role rout router row schema screen
-script search secur server servic session set stack stage state statu storag store stream sync tabl tag task templat
-thread timer token tool tree type ui upload url user valid valu version view web websit window worker
+color colour column config configur consol contain count csv custom data databas date debug depend deploi deploy
+directori document download element email endpoint environ event except export featur field filter format frontend git
+handler header host http id imag import index input interfac item job json kei layout librari link log login loop
+machin mail map memori menu messag metadata model modul network node object order packag page parser payload permiss
+plugin port process product profil python queri rang record releas repo report request respons role rout router row
+schema screen script search secur server servic session set stack stage state statu storag store stream sync tabl tag
+task templat thread timer token tool tree type ui upload url user valid valu version view web websit window worker
 """
 
 HOLLOW = frozenset(_HOLLOW.split())

@@ -16,7 +16,11 @@ from commonwealth.index.words import identifiers, normal, quoted, searchable, sp
 _FAMILIAR = """
 github gitlab bitbucket javascript typescript postgresql mysql nodejs macos ios oauth graphql devops youtube openai
 chatgpt openapi readme.md pyproject.toml package.json docker-compose.yml changelog.md requirements.txt --help --version
---verbose node.js next.js vue.js
+--verbose node.js next.js vue.js index.ts index.tsx index.js index.html main.py main.ts main.go app.py app.js app.ts
+utils.py utils.ts setup.py __init__.py conftest.py dockerfile makefile typeerror keyerror valueerror attributeerror
+indexerror nameerror importerror runtimeerror syntaxerror referenceerror rangeerror oserror assertionerror
+modulenotfounderror filenotfounderror nullpointerexception illegalargumentexception --quick --force --quiet --dry-run
+--watch --all --fix
 """
 FAMILIAR = frozenset(_FAMILIAR.split())
 """Names that look like code and are said so often that they tell no more than another word."""
