@@ -46,8 +46,9 @@ def at_start(host: Host, call: HookCall, brain: Brain, own: UserConfig) -> Brief
     """
     from commonwealth.flows import freshness, identity  # noqa: PLC0415  # for a start alone
 
-    lost = told.forget(brain, call.reader) if call.source in _EMPTIED else frozenset()
-    known = lost if call.source == "compact" else told.seen(brain, call.reader)
+    known = told.forget(brain, call.reader) if call.source in _EMPTIED else told.seen(brain, call.reader)
+    if call.source in ("startup", "clear"):
+        known = frozenset()  # what was told before is gone, and nobody has to hear it first
     budget = moments.tokens("start", own, brain, os.environ)
     ask: brief.Ask = freshness.ask_as_it_is
     if not freshness.is_current(brain):
